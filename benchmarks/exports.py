@@ -5,17 +5,23 @@ on thresholds and one ulp beside them, missing values and unseen categories), th
 label or leaf, and the largest difference of a probability (relative, for scores above 1). It also
 shows the CPU time in µs per row, including programs that the format starts; for Postgres it is the
 time that the server reports. The cost is measured on the last nine tenths of the rows, so that
-starting a program, reading the model and loading rows into a database do not count. The last line
-sums up.
+starting a program, reading the model and loading rows into a database do not count. The last lines
+sum up, and list why models were not compared.
+
+Every finished comparison is added to ``--results``, and a later run with the same file does not
+repeat it. Two processes may share the file, each with some of the ``--sets``. Use a new file after
+a change of the exporters.
 """
 
 import argparse
+import json
 import resource
 import time
 from contextlib import ExitStack
 from functools import cache
 from importlib import import_module
 from itertools import product
+from pathlib import Path
 
 from benchmarks.timing import console, print_table
 from keeptree.exporters import FORMATS, pmml
@@ -25,6 +31,7 @@ from keeptree.exporters.subject import subject_of
 from tests.exporters import postgres
 from tests.exporters.models import DATA, MODELS, OBLIQUE, PAPERS, fitted
 
+_RESULTS = Path(__file__).parents[1] / "build" / "exports.jsonl"
 _QUICK = 0.2  # seconds; a shorter run is repeated, because other programs may disturb it
 _MODELS, _SETS = [*MODELS, *PAPERS], [*DATA, *OBLIQUE]
 _FORMATS = ["sql/duckdb", "sql/sqlite", "sql/postgres", "onnx", "pmml", "python", "javascript", "c"]
@@ -35,23 +42,42 @@ _OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exports", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000, help="rows of each comparison")
+    parser.add_argument("--results", type=Path, default=_RESULTS, help="file of finished ones")
     for option, known in (("formats", _FORMATS), ("models", _MODELS), ("sets", _SETS)):
         names = ", ".join(known)
         parser.add_argument(f"--{option}", nargs="+", choices=known, default=known, help=names)
     options = parser.parse_args(argv)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    done = _read(options.results, options.rows)
     with ExitStack() as stack:
         runners = {name: run for name, run in _runners(stack) if name in options.formats}
-        lines = {name: [] for name in runners}
-        for data, model in product(options.sets, options.models):
+        for data, model, name in product(options.sets, options.models, runners):
+            if (name, model, data) in done:
+                continue
             subject = subject_of(fitted(model, data))
             rows = _rows(data, model == "tree", options.rows)
-            for name, run in runners.items():
-                lines[name].append([model, data, *_compare(name, run, subject, rows)])
-                console.print(name, *lines[name][-1])
+            cells = _compare(name, runners[name], subject, rows)
+            done[name, model, data] = cells
+            console.print(name, model, data, *cells)
+            with options.results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([options.rows, name, model, data, cells]) + "\n")
+    asked = list(product(runners, options.models, options.sets))
     columns = ["model", "data", "rows", "labels", "leaves", "probability", "µs per row"]
-    for name, table in lines.items():
-        print_table(name, columns, table)
-    _sum_up([line for table in lines.values() for line in table])
+    for name in runners:
+        own = [[*key[1:], *_short(done[key])] for key in asked if key[0] == name]
+        print_table(name, columns, own)
+    _sum_up([(key, done[key]) for key in asked])
+
+
+def _read(path, n):
+    """Finished comparisons of ``n`` rows: (format, model, data) -> cells of the table."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    found = map(json.loads, lines)
+    return {(name, model, data): cells for rows, name, model, data, cells in found if rows == n}
+
+
+def _short(cells):
+    return [*cells[:-1], cells[-1][:40]]
 
 
 def _runners(stack):
@@ -81,16 +107,23 @@ def _runner(module, **options):
     return run
 
 
-def _sum_up(lines):
-    """Print how many comparisons were made, and the largest differences of all."""
-    made = [line for line in lines if line[2].isdigit()]
+def _sum_up(found):
+    """Print how many comparisons were made, the largest differences of all, and what is left."""
+    made = [cells for _, cells in found if cells[0].isdigit()]
     if made:
-        rows, labels, leaves = (sum(int(line[k]) for line in made) for k in (2, 3, 4))
-        most = max(float(line[5]) for line in made)
+        rows, labels, leaves = (sum(int(cells[k]) for cells in made) for k in range(3))
+        most = max(float(cells[3]) for cells in made)
         console.print(
             f"{len(made)} comparisons, {rows:,} rows: {labels} other labels, {leaves} other "
-            f"leaves, probabilities within {most:.1e}; {len(lines) - len(made)} refused or not run"
+            f"leaves, probabilities within {most:.1e}; {len(found) - len(made)} refused or not run"
         )
+    reasons = {}
+    for (name, model, _), cells in found:
+        if not cells[0].isdigit():
+            reasons.setdefault(f"{cells[0]}: {cells[-1]}", []).append((name, model))
+    for reason, cases in reasons.items():
+        names, models = (", ".join(dict.fromkeys(part)) for part in zip(*cases, strict=True))
+        console.print(f"{len(cases)} {reason} ({names}; {models})", highlight=False)
 
 
 def _postgres_runner(server):
@@ -112,9 +145,9 @@ def _compare(name, run, subject, rows):
         some, _ = _timed(run, subject, _first(rows, n))
         all_of_them, theirs = _timed(run, subject, rows)
     except ValueError as error:
-        return ["refused", "", "", "", str(error)[:40]]
+        return ["refused", "", "", "", str(error)]
     if not hasattr(theirs, "label"):
-        return ["not run", "", "", "", str(theirs)[:40]]
+        return ["not run", "", "", "", str(theirs)]
     found = compare(answers_of_python(subject, rows.X), theirs)
     cost = (all_of_them - some) / (len(rows) - n) * 1e6
     counts = [str(found.rows), str(found.labels), str(found.leaves)]

@@ -432,7 +432,7 @@ def test_landmarks_are_a_second_file(tmp_path):
     [
         (
             {"dialect": "postgresql"},
-            "There is no SQL dialect 'postgresql'; did you mean 'postgres'",
+            "There is no SQL dialect 'postgresql'; choose from duckdb, sqlite, postgres",
         ),
         ({"form": "table"}, "There is no form of SQL 'table'"),
         ({"colour": 1}, "SQL has no option 'colour'; its options are dialect, table"),

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.exporters.plain import plain_model
+from keeptree.exporters.plain_model import plain_model
 from keeptree.probability import plane
 from tests.reference.plane import plane_share
 

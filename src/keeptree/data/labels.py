@@ -19,6 +19,21 @@ def plain(label):
     return label.item() if isinstance(label, np.generic) else label
 
 
+def portable(label):
+    """Convert a label to text, a number or a boolean, which every file format can hold.
+
+    Dates become text.
+
+    Examples
+    --------
+    >>> portable(np.int32(3)), portable(np.datetime64("2026-01-31"))
+    (3, '2026-01-31')
+    """
+    is_time = isinstance(label, np.datetime64 | np.timedelta64)
+    value = plain(label)
+    return str(label) if is_time or not isinstance(value, str | bool | int | float) else value
+
+
 def is_missing(label):
     """Return whether a label is missing: None, NaN, NaT or pandas' NA.
 
@@ -169,7 +184,7 @@ def name_classes(classes, target=None, names=None):
     ('ham', 'spam')
     """
     told = []
-    for label in map(plain, classes):
+    for label in map(portable, classes):
         text = str(label)
         if names and text in names:
             told.append(names[text])

@@ -160,8 +160,8 @@ def _choose(to, name):
             return found
     known = ", ".join(f"{found.suffix} ({found.title})" for found in FORMATS.values())
     raise ValueError(
-        f"The extension of {Path(to).name} is not that of an export format; use {known}, or name "
-        "the format."
+        f"The extension of {Path(to).name or to} is not that of an export format; use {known}, or "
+        "name the format."
     )
 
 
@@ -205,7 +205,7 @@ def _check(writer, chosen, files, subject, n, options):
 
     rows = sample_rows(subject, n)
     with step("Comparing the export with Python"):
-        theirs = writer.run(files, subject, rows, **options)
+        theirs = _run(writer, chosen, files, subject, rows, options)
         if not hasattr(theirs, "label"):
             return f"not checked: {theirs or 'nothing here can run it'}"
         allowed = getattr(writer, "tolerance", lambda subject, **options: TOLERANCE)
@@ -216,6 +216,19 @@ def _check(writer, chosen, files, subject, n, options):
             "as a bug in KeepTree."
         )
     return f"{found} {theirs.note}".strip()
+
+
+def _run(writer, chosen, files, subject, rows, options):
+    """Score rows with the target; its errors become one sentence."""
+    try:
+        return writer.run(files, subject, rows, **options)
+    except (ValueError, MemoryError):
+        raise
+    except Exception as error:  # of a database or a runtime, which have classes of their own
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ValueError(
+            f"The {chosen.title} export does not run, so nothing was written: {reason:.300}"
+        ) from error
 
 
 def _write(paths, files):

@@ -86,18 +86,21 @@ def keep_nearest(slots, best, is_region, at, squared):
 
 def curve_share(model, curve, h):
     """Return the share of a class at a distance: a cubic piece of its curve."""
-    origin, scale, left, middle, last = model["axis"][curve]
+    origin, scale, left, middle, last, reach, even, start = model["axis"][curve]
     if isinstance(model["coefficient"], str):
         model["coefficient"] = unpack(model["coefficient"])
     place = (h - origin) * scale
-    if place < 0:
-        place = -math.log1p(-place)
-    elif place > middle:
-        place = middle + math.log1p(place - middle)
-    place = max(0.0, min(last, place + left))
-    cell = model["cell"][curve] + int(place)
-    first, end = model["piece"][cell], model["piece"][cell + 1]
-    y = (place - int(place)) * (end - first)
+    if 0 <= place < reach:  # cells with equally many pieces
+        first, y = int(start), place * even
+    else:
+        if place < 0:
+            place = -math.log1p(-place)
+        elif place > middle:
+            place = middle + math.log1p(place - middle)
+        place = max(0.0, min(last, place + left))
+        cell = model["cell"][curve] + int(place)
+        first, end = model["piece"][cell], model["piece"][cell + 1]
+        y = (place - int(place)) * (end - first)
     j = 4 * (first + int(y))
     y -= int(y)
     c0, c1, c2, c3 = model["coefficient"][j : j + 4]

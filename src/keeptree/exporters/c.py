@@ -1,21 +1,18 @@
 """C: one self-contained file that needs only the mathematical library."""
 
 import re
-import shutil
-import struct
-import subprocess
-import tempfile
 from importlib.resources import files as resources
-from pathlib import Path
 
 import numpy as np
 
 from keeptree.exporters.c_arrays import array_text, model_arrays
-from keeptree.exporters.check import Answers
+from keeptree.exporters.c_run import run
+from keeptree.exporters.c_text import c_string, prefixed
 from keeptree.exporters.code import code_data, header, kinds_of
 from keeptree.exporters.nested_ifs import BRACES, Syntax, identifiers, write_ifs
 
-_TIMEOUT = 600  # seconds for the compiler, and for the rows
+__all__ = ["run", "write"]
+
 _KEYWORDS = """x asm auto bool break case catch char class const continue default delete do double
 else enum explicit export extern false float for friend goto if inline int linux long mutable
 namespace new operator private protected public register restrict return short signed sizeof static
@@ -123,40 +120,6 @@ _ADD_SUMS = """
         }
         x[N_COLUMNS + s] = total;
     }"""
-_RUNNER = r"""
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include "exported.c"
-int main(void)
-{
-    static double row[N_COLUMNS + 1], p[N_CLASSES];
-    static char text[1 << 20];
-    int kind, k = 0, n = 0;
-    while ((kind = getchar()) != EOF) {
-        if (kind == 'd' && fread(&row[k], 8, 1, stdin) != 1) return 1;
-        if (kind == 's') {
-            uint32_t size;
-            if (fread(&size, 4, 1, stdin) != 1 || size >= sizeof text) return 1;
-            if (size && fread(text, size, 1, stdin) != 1) return 1;
-            text[size] = 0;
-            row[k] = prefix_category(k, text);
-        }
-        if (kind != 'e') {
-            k++;
-            continue;
-        }
-        double leaf = prefix_leaf(row), label = prefix_predict(row);
-        for (int c = 0; c < N_CLASSES; c++) p[c] = NAN;
-        prefix_probability(row, p);
-        fwrite(&label, 8, 1, stdout);
-        fwrite(&leaf, 8, 1, stdout);
-        fwrite(p, 8, N_CLASSES, stdout);
-        k = 0, n++;
-    }
-    return 0;
-}
-"""
 
 
 def write(subject, prefix="tree"):
@@ -197,59 +160,15 @@ def write(subject, prefix="tree"):
     _check_text(data)
     parts = [
         _comment(header(subject, data, _calls(prefix, data["answer"]))),
-        _HEAD,
+        prefixed(_HEAD, prefix, data["answer"]),
         _declarations(data, prefix),
         model_arrays(data),
         *([_source("mix")] if data["shares"] else []),
         write_ifs(subject, data, SYNTAX, "find_leaf"),
         *_probability_functions(data),
-        _interface(data),
+        prefixed(_interface(data), prefix, data["answer"]),
     ]
-    text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
-    return {".c": _prefixed(text, prefix, data["answer"])}
-
-
-def run(files, subject, rows, prefix="tree"):
-    """Score rows by the compiled file."""
-    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-    if compiler is None:
-        return "there is no C compiler (cc)"
-    data = code_data(subject)
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "check"
-        (Path(folder) / "exported.c").write_text(files[".c"], encoding="utf-8")
-        runner = _prefixed(_RUNNER, prefix, data["answer"])
-        (Path(folder) / "check.c").write_text(runner, encoding="utf-8")
-        command = [compiler, "-O2", "-o", str(program), str(program.with_suffix(".c")), "-lm"]
-        _run(command, None)
-        answers = np.frombuffer(_run([str(program)], _packed(data, rows)))
-    answers = answers.reshape(len(rows), -1)
-    label, leaf = answers[:, :2].astype(np.int64).T
-    return Answers(label, leaf, answers[:, 2:])
-
-
-def _run(command, data):
-    done = subprocess.run(command, input=data, capture_output=True, timeout=_TIMEOUT)
-    if done.returncode:
-        errors = [line for line in done.stderr.decode(errors="replace").splitlines() if line]
-        first = next((line for line in errors if "error" in line), "it ended early")
-        raise ValueError(f"The exported C code does not run, so nothing was written: {first[:300]}")
-    return done.stdout
-
-
-def _packed(data, rows):
-    """Return the rows in the format of the checking program: doubles, and labels as text."""
-    columns = [rows.column(column["column"]) for column in data["columns"]]
-    parts = []
-    for values in zip(*columns, strict=True) if columns else [()] * len(rows):
-        for value, column in zip(values, data["columns"], strict=True):
-            if column["categories"] is None or value is None:
-                parts.append(b"d" + struct.pack("d", np.nan if value is None else value))
-            else:
-                text = _utf8(value)
-                parts.append(b"s" + struct.pack("I", len(text)) + text)
-        parts.append(b"e")
-    return b"".join(parts)
+    return {".c": "\n\n".join(part.strip("\n") for part in parts) + "\n"}
 
 
 def _calls(prefix, answer):
@@ -277,13 +196,6 @@ def _comment(lines):
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
 
 
-def _prefixed(text, prefix, answer):
-    public = "leaf|probability|score|predict|category|columns|classes"
-    text = re.sub(r"\bprefix_probability\b", f"prefix_{answer}", text)
-    text = re.sub(rf"\bprefix_(?={public})", f"{prefix}_", text)
-    return re.sub(r"\bPREFIX_", f"{prefix.upper()}_", text)
-
-
 def _source(name):
     return (
         resources("keeptree.exporters").joinpath(f"c_source/{name}.c").read_text(encoding="utf-8")
@@ -298,18 +210,18 @@ def _declarations(data, prefix):
     lists = []
     for at, column in enumerate(columns):
         if column["categories"] is not None:
-            texts = ", ".join(map(_string, column["categories"]))
+            texts = ", ".join(map(c_string, column["categories"]))
             lists.append(f"static const char *const categories_{at}[] = {{{texts}}};")
     pointers = [f"categories_{at}" if c["categories"] else "0" for at, c in enumerate(columns)]
-    rounded = "((double)(float)(value))"
+    rounded, public = "((double)(float)(value))", f"{prefix.upper()}_API const char *const {prefix}"
     return "\n".join(
         [
             f"enum {{ N_COLUMNS = {len(columns)}, N_CLASSES = {len(classes)}, "
             f"IS_FINITE = {int(data['finite'])}, N_VALUES = {len(columns) + len(data['sums'])} }};",
             *(["enum { /* places of the columns in a row */", *places, "};"] if places else []),
             f"#define COMPARED(value) {rounded if data['tree']['float32'] else '(value)'}",
-            _texts("PREFIX_API const char *const prefix_columns", [c["name"] for c in columns]),
-            _texts("PREFIX_API const char *const prefix_classes", classes),
+            _texts(f"{public}_columns", [column["name"] for column in columns]),
+            _texts(f"{public}_classes", classes),
             *lists,
             f"static const char *const *const categories[] = {{{', '.join(pointers or ['0'])}}};",
             array_text("int", "n_categories", [len(c["categories"] or ()) for c in columns]),
@@ -342,7 +254,7 @@ def _costs(costs):
 
 
 def _texts(name, values):
-    return f"{name}[] = {{{', '.join(map(_string, values)) or '0'}}};"
+    return f"{name}[] = {{{', '.join(map(c_string, values)) or '0'}}};"
 
 
 def _flags(data):
@@ -425,17 +337,6 @@ def _interface(data):
         .replace("PROBABILITY", "\n    ".join(lines))
         .replace("PREDICT", _PREDICT[data["decide"]])
     )
-
-
-def _string(value):
-    """Return text as a C string in UTF-8, special characters as octal escapes."""
-    plain = re.compile(rb"[ -!#->@-\[\]-~]")  # neither quotes nor backslashes nor ?, of trigraphs
-    text = (bytes([byte]) for byte in _utf8(value))
-    return f'"{"".join(b.decode() if plain.match(b) else f"{chr(92)}{b[0]:03o}" for b in text)}"'
-
-
-def _utf8(value):
-    return str(value).encode("utf-8", "surrogatepass")
 
 
 def _check_text(data):

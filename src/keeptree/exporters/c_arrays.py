@@ -217,7 +217,7 @@ def _distance_arrays(model, n_classes):
         array_text("float", "step_bounds", singles["bound"].ravel(), "[3]"),
         array_text("float", "step_growth", singles["growth"]),
         *(_grid_arrays(model["grid"]) if model["grid"] is not None else []),
-        array_text("double", "curve_axis", _flat(model["axis"]), "[5]"),
+        array_text("double", "curve_axis", _flat(model["axis"]), "[8]"),
         array_text("int", "curve_cell", model["cell"]),
         array_text("int", "curve_piece", model["piece"]),
         array_text("float", "curve_coefficient", model["coefficient"].ravel(), "[4]"),

@@ -13,12 +13,12 @@ from keeptree._compiled.confdtree import (
     ROUTE_WEIGHT,
     TAKES_PART,
 )
-from keeptree.exporters.plain_leaves import leaf_values
+from keeptree.exporters.plain_lists import leaf_values
 from keeptree.tree import NOMINAL
 
 
 def plain_confdtree(model, place):
-    """Return the kind ``confdtree`` of :func:`~keeptree.exporters.plain.plain_dict`.
+    """Return the kind ``confdtree`` of :func:`~keeptree.exporters.plain_model.plain_model`.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from keeptree.exporters.onnx.boxes import distinct_sides, find_ends
 from keeptree.exporters.plain_separator import plain_separator
+from keeptree.exporters.sides import distinct_sides, find_ends
 from keeptree.geometry.grid import inverse_step
 from keeptree.geometry.regions import find_regions
 from keeptree.probability.density_gaussian import KernelTables
@@ -14,7 +14,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 def plain_distance(model, place):
-    """Return the kind ``distance`` of :func:`~keeptree.exporters.plain.plain_dict`.
+    """Return the kind ``distance`` of :func:`~keeptree.exporters.plain_model.plain_model`.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def plain_distance(model, place):
         "prior": curves.prior.tolist(),
         "curve": curves.curve.tolist() if model.scope != "global" else None,
         "separator": plain_separator(boundary, place) if model.scope == "separator" else None,
-        "axis": tables.axis[:, :5].tolist(),
+        "axis": tables.axis.tolist(),
         "cell": tables.cell.tolist(),
         "piece": tables.piece.tolist(),
         "coefficient": tables.coefficient,

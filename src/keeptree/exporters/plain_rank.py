@@ -1,11 +1,11 @@
 """The geometric ranking as plain lists: the boxes of the regions, and the order of the leaves."""
 
 from keeptree.exporters.plain_distance import plain_boxes
-from keeptree.exporters.plain_leaves import leaf_values
+from keeptree.exporters.plain_lists import leaf_values
 
 
 def plain_rank(model, place):
-    """Return the kind ``rank`` of :func:`~keeptree.exporters.plain.plain_dict`.
+    """Return the kind ``rank`` of :func:`~keeptree.exporters.plain_model.plain_model`.
 
     Parameters
     ----------

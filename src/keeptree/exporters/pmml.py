@@ -15,7 +15,7 @@ import numpy as np
 from keeptree.choice import one_of
 from keeptree.data.columns import AS_MISSING, REFUSED
 from keeptree.exporters.check import Answers
-from keeptree.exporters.plain import TREE_ALONE, check_exportable
+from keeptree.exporters.plain_model import TREE_ALONE, check_exportable
 from keeptree.importers.counting import set_missing
 from keeptree.probability.costs import cheapest
 from keeptree.probability.smoothing import SmoothedTreeClassifier
@@ -24,6 +24,7 @@ from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE, refuse_oblique
 
 FORMAT = "PMML"
 _MOST_INDENTS = 50  # a chain of tests would be mostly blanks
+_INTEGERS = 2**31  # whole numbers from here on are text: JPMML has 32 bits for them
 _TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
 
 
@@ -92,7 +93,10 @@ def run(files, subject, rows, *, missing=None):
         [sys.executable, "-c", _JPMML], input=json.dumps(asked), capture_output=True, text=True
     )
     if done.returncode:
-        return f"JPMML failed: {(done.stderr.strip() or 'no message').splitlines()[-1]:.300}"
+        reason = (done.stderr.strip() or "no message").splitlines()[-1]
+        if done.returncode != _REJECTED:
+            return f"JPMML does not run: {reason:.300}"
+        raise ValueError(f"JPMML rejects the export, so nothing was written: {reason:.300}")
     answers = json.loads(done.stdout.splitlines()[-1])
     leaf = np.array([-1 if node is None else int(node) for node in answers[document.leaf]])
     p = np.array([answers[name] for name in document.probabilities], dtype=float).T
@@ -102,17 +106,22 @@ def run(files, subject, rows, *, missing=None):
 
 
 # In a process of its own: a Java machine cannot be started twice in one.
-_JPMML = """
+_REJECTED = 3  # exit code if JPMML runs, but not with this file
+_JPMML = f"""
 import json, sys
-import pandas
-from jpmml_evaluator import make_evaluator
+import jpmml_evaluator, pandas
 asked = json.load(sys.stdin)
-evaluator = make_evaluator(asked["pmml"].encode())
-frame = pandas.DataFrame({k: pandas.Series(v, dtype=object) for k, v in asked["columns"].items()})
-found = evaluator.evaluateAll(frame)
-if "errors" in found and found["errors"].notna().any():
-    raise SystemExit(str(found["errors"].dropna().iloc[0]))
-print(json.dumps({name: found[name].tolist() for name in found}, default=str))
+java = jpmml_evaluator.make_backend("jpype")
+try:
+    evaluator = jpmml_evaluator.make_evaluator(asked["pmml"].encode(), java)
+    columns = {{name: pandas.Series(v, dtype=object) for name, v in asked["columns"].items()}}
+    found = evaluator.evaluateAll(pandas.DataFrame(columns))
+    if "errors" in found and found["errors"].notna().any():
+        raise ValueError(found["errors"].dropna().iloc[0])
+except Exception as error:
+    print(" ".join(str(error).split()), file=sys.stderr)
+    sys.exit({_REJECTED})
+print(json.dumps({{name: found[name].tolist() for name in found}}, default=str))
 """
 
 
@@ -314,6 +323,8 @@ def _check_names(subject):
         for label in labels:
             if xml_safe(str(label)) != str(label):
                 raise ValueError(f"PMML is XML, which cannot hold {label!r:.80}; rename it.")
+    if "" in subject.names:
+        raise ValueError("A column has an empty name, which PMML does not allow; rename it.")
     name, times = Counter(subject.names).most_common(1)[0]
     if times > 1:
         raise ValueError(
@@ -336,7 +347,8 @@ def _text(label):
 
 def _type(labels):
     kinds = {type(label) for label in labels}
-    return _TYPES.get(kinds.pop(), "string") if len(kinds) == 1 else "string"
+    is_large = kinds == {int} and max(map(abs, labels)) >= _INTEGERS
+    return "string" if len(kinds) > 1 or is_large else _TYPES.get(kinds.pop(), "string")
 
 
 def _number(value):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keeptree import __version__
-from keeptree.data.labels import class_names, plain
+from keeptree.data.labels import class_names, portable
 from keeptree.importers import keep, keep_with_steps, unwrap
 from keeptree.importers.with_data import is_foreign
 from keeptree.saving import load
@@ -25,7 +25,7 @@ class Subject:
     names : tuple of str
         Name of each column of the tree; ``x[3]`` where it has none.
     classes : tuple
-        Class labels as plain Python values, in the order of ``tree.classes``.
+        Class labels as text, numbers or booleans, in the order of ``tree.classes``.
     class_names : tuple of str
         Display names of the classes.
     fingerprint : str
@@ -94,7 +94,7 @@ def subject_of(source):
         tree=tree,
         model=model,
         names=tuple(tree.feature_name(f) for f in range(tree.n_features)),
-        classes=tuple(plain(label) for label in tree.classes),
+        classes=tuple(portable(label) for label in tree.classes),
         class_names=tuple(class_names(inner, tree.classes)),
         fingerprint=tree.digest,
         version=__version__,

@@ -4,7 +4,8 @@ from scipy.stats import norm
 
 from keeptree.explanation.story import CONFIDENCE
 from keeptree.exporters.code import text_arrays
-from keeptree.exporters.plain import plain_model, plain_tree
+from keeptree.exporters.plain import plain_tree
+from keeptree.exporters.plain_model import plain_model
 from keeptree.probability.kept import EXPERTS, KeptTreeClassifier
 from keeptree.progress import step
 

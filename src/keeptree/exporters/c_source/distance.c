@@ -52,16 +52,23 @@ static void step_distances(const double *x, double *distance)
 static double curve_share(int curve, double h)
 {
     const double *axis = curve_axis[curve], middle = axis[3];
-    double place = (h - axis[0]) * axis[1];
-    if (place < 0.0)
-        place = -log1p(-place);
-    else if (place > middle)
-        place = middle + log1p(place - middle);
-    place += axis[2];
-    place = place > 0.0 ? place : 0.0;
-    place = place < axis[4] ? place : axis[4];
-    const int cell = curve_cell[curve] + (int)place, first = curve_piece[cell];
-    double y = (place - (int)place) * (curve_piece[cell + 1] - first);
+    double y, place = (h - axis[0]) * axis[1];
+    int first;
+    if (place >= 0.0 && place < axis[5]) { /* cells with equally many pieces */
+        first = (int)axis[7];
+        y = place * axis[6];
+    } else {
+        if (place < 0.0)
+            place = -log1p(-place);
+        else if (place > middle)
+            place = middle + log1p(place - middle);
+        place += axis[2];
+        place = place > 0.0 ? place : 0.0;
+        place = place < axis[4] ? place : axis[4];
+        const int cell = curve_cell[curve] + (int)place;
+        first = curve_piece[cell];
+        y = (place - (int)place) * (curve_piece[cell + 1] - first);
+    }
     const float *c = curve_coefficient[first + (int)y];
     y -= (int)y;
     const double share = c[0] + y * (c[1] + y * (c[2] + y * c[3]));

@@ -75,17 +75,23 @@ function beyond(gap, width) {
   return single(moved * single(2 * gap - moved));
 }
 
-/** The share of a class at a distance: a cubic piece of a curve. */
-function curveShare(model, curve, h) {
-  if (typeof model.coefficient === "string") model.coefficient = unpack(model.coefficient);
-  const [origin, scale, left, middle, last] = model.axis[curve];
+/** The first piece of the cell, or of the cells, at a distance, and the place after its start in pieces. */
+function findPiece(model, curve, h) {
+  const [origin, scale, left, middle, last, reach, even, start] = model.axis[curve];
   let place = (h - origin) * scale;
+  if (place >= 0 && place < reach) return [start, place * even]; // cells with equally many pieces
   if (place < 0) place = -Math.log1p(-place);
   else if (place > middle) place = middle + Math.log1p(place - middle);
   place = Math.max(0, Math.min(last, place + left));
   const cell = model.cell[curve] + Math.floor(place);
   const first = model.piece[cell];
-  const y = (place - Math.floor(place)) * (model.piece[cell + 1] - first);
+  return [first, (place - Math.floor(place)) * (model.piece[cell + 1] - first)];
+}
+
+/** The share of a class at a distance: a cubic piece of a curve. */
+function curveShare(model, curve, h) {
+  if (typeof model.coefficient === "string") model.coefficient = unpack(model.coefficient);
+  const [first, y] = findPiece(model, curve, h);
   const j = 4 * (first + Math.floor(y));
   const u = y - Math.floor(y);
   const [c0, c1, c2, c3] = model.coefficient.subarray(j, j + 4);

@@ -5,7 +5,7 @@ import numpy as np
 from keeptree.exporters.onnx import boxes
 from keeptree.exporters.onnx.separator import add_separators
 from keeptree.exporters.onnx.steps import Steps
-from keeptree.exporters.plain import TREE_ALONE
+from keeptree.exporters.plain_model import TREE_ALONE
 from keeptree.probability.density_gaussian import KernelTables
 
 
@@ -90,10 +90,11 @@ def _lookup(graph, tables, h, curve, offset):
     if curve is None:
         curve = graph.constant([0])
     curve = curve + offset
-    origin, scale, left, middle, last = (
-        axis.take([k]).take(curve, axis=0).flat() for k in range(5)
+    origin, scale, left, middle, last, reach, even, start = (
+        axis.take([k]).take(curve, axis=0).flat() for k in range(8)
     )
     x = (h - origin) * scale
+    is_even, y_even = ~(x < 0.0) & (x < reach), x * even  # cells with equally many pieces
     before = _log1p((0.0 - x).at_least(0.0))
     after = _log1p((x - middle).at_least(0.0))
     x = graph.where(x < 0.0, 0.0 - before, graph.where(x > middle, middle + after, x))
@@ -102,6 +103,8 @@ def _lookup(graph, tables, h, curve, offset):
     i = cell.take(curve, axis=0) + whole.cast(np.int64)
     first = piece.take(i, axis=0)
     y = (x - whole) * (piece.take(i + 1, axis=0) - first).cast(np.float64)
+    first = graph.where(is_even, start.cast(np.int64), first)
+    y = graph.where(is_even, y_even, y)
     j = first + y.floor().cast(np.int64)
     y = y - y.floor()
     c = graph.constant(tables.coefficient.astype(np.float64)).take(j, axis=0)

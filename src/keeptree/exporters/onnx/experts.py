@@ -1,4 +1,4 @@
-"""Probabilities in the graph, one function for each kind of ``plain_dict``."""
+"""Probabilities in the graph, one function for each kind of ``plain_model``."""
 
 import numpy as np
 

@@ -16,12 +16,8 @@ from keeptree.exporters.onnx.graph import Graph
 from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_marker, read_cases
 from keeptree.exporters.onnx.rank import add_scores
 from keeptree.exporters.onnx.routing import Routes, largest
-from keeptree.exporters.plain import (
-    check_exportable,
-    column_places,
-    plain_decision,
-    plain_dict,
-)
+from keeptree.exporters.plain import column_places, plain_decision, plain_dict
+from keeptree.exporters.plain_model import check_exportable
 from keeptree.importers.onnx import TREE_KEY
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier

@@ -3,7 +3,7 @@
 import numpy as np
 
 from keeptree.exporters.onnx.boxes import class_distances, signed
-from keeptree.exporters.plain_leaves import leaf_values
+from keeptree.exporters.plain_lists import leaf_values
 from keeptree.probability.geometric_rank import LEAST, MOST
 
 

@@ -11,7 +11,7 @@ class Tests:
     cases : Cases
         The rows.
     tests : dict
-        As ``plain_dict`` has them in its kinds ``soft`` and ``margin``; :func:`hard_tests` for
+        As ``plain_model`` has them in its kinds ``soft`` and ``margin``; :func:`hard_tests` for
         those of the tree itself.
 
     Attributes

@@ -9,7 +9,7 @@ from keeptree.exporters.sql.formulas import Formulas
 from keeptree.exporters.sql.inputs import Inputs
 from keeptree.exporters.sql.kernel import landmarks_table
 from keeptree.exporters.sql.run import run_query
-from keeptree.exporters.sql.spelling import DIALECTS, Spelling, label_kind
+from keeptree.exporters.sql.spelling import DIALECTS, LINE_END, Spelling, label_kind
 from keeptree.exporters.sql.steps import Steps
 from keeptree.exporters.sql.tables import curves_table
 from keeptree.tree import SHARE
@@ -17,7 +17,6 @@ from keeptree.tree import SHARE
 __all__ = ["DIALECTS", "run", "write"]
 
 FORMS = ("expression", "select", "view")
-_LINE_END = "\ue003"  # until the text is complete
 
 
 def write(
@@ -62,8 +61,9 @@ def write(
     -------
     files : dict
     """
-    spell = Spelling(dialect, _LINE_END)
+    spell = Spelling(dialect, LINE_END)
     form = one_of(FORMS, form or ("select" if view is None else "view"), "form of SQL")
+    _check_form(form, view, keep)
     data = plain_dict(subject.tree, subject.model)
     _check_distinct(data, spell)
     tables = {"landmarks": landmarks, "curves": curves}
@@ -75,9 +75,9 @@ def write(
         _check_beside(outputs, tested if keep is None else keep, spell)
         text = steps.select(outputs, table, keep, tested) + ";"
     if form == "view":
-        text = f"CREATE VIEW {spell.table(view or 'scored')} AS\n{text}"
+        text = f"CREATE VIEW {spell.table('scored' if view is None else view)} AS\n{text}"
     head = f"-- {subject.origin}\n-- {subject.kind}, {spell.dialect.title}\n"
-    files = {".sql": (head + text + "\n").replace(_LINE_END, "\n")}
+    files = {".sql": (head + text + "\n").replace(LINE_END, "\n")}
     return files | _tables(spell, data["model"], tables, subject.origin)
 
 
@@ -160,6 +160,16 @@ def _answer_names(data, spell, prefix):
         taken = {spell.fold_case(other) for other in names}
         names.append(f"{name}_{c}" if spell.fold_case(name) in taken else name)
     return names
+
+
+def _check_form(form, view, keep):
+    """Raise a ValueError for an option that the form of the query would ignore."""
+    if view is not None and form != "view":
+        raise ValueError(f"view={view!r} (--view) names a view, but form={form!r} creates none.")
+    if keep is not None and form == "expression":
+        raise ValueError(
+            'keep (--keep) selects columns of a query, but form="expression" writes none.'
+        )
 
 
 def _check_beside(outputs, columns, spell):

@@ -22,7 +22,7 @@ class ConfDTree:
     formulas : Formulas
         The columns and the tests of the tree.
     model : dict
-        The kind ``confdtree`` of :func:`keeptree.exporters.plain.plain_dict`.
+        The kind ``confdtree`` of :func:`keeptree.exporters.plain_model.plain_model`.
     """
 
     def __init__(self, formulas, model):

@@ -20,7 +20,7 @@ def distance(formulas, model, curves):
     formulas : Formulas
         The columns, and the leaf of the row.
     model : dict
-        The kind ``distance`` of :func:`keeptree.exporters.plain.plain_dict`.
+        The kind ``distance`` of :func:`keeptree.exporters.plain_model.plain_model`.
     curves : str
         Name of the table of curves.
     """
@@ -51,7 +51,7 @@ def rank(formulas, model):
     formulas : Formulas
         The columns, and the leaf of the row.
     model : dict
-        The kind ``rank`` of :func:`keeptree.exporters.plain.plain_dict`.
+        The kind ``rank`` of :func:`keeptree.exporters.plain_model.plain_model`.
     """
     _check_size(len(model["boxes"]))
     spell, named, n_classes = formulas.spell, formulas.steps.named, formulas.n_classes
@@ -138,7 +138,8 @@ def _signed(inputs, to_class, n_classes):
         return {0: named("h", f"{to_class[0]} - {to_class[1]}")}
     found = {}
     for c, own in to_class.items():
-        other = inputs.spell.least([far for k, far in to_class.items() if k != c])
+        others = [far for k, far in to_class.items() if k != c]
+        other = inputs.spell.least(others) if others else inputs.spell.value(_FAR)
         found[c] = named("h", f"CASE WHEN {own} > 0 THEN {own} ELSE -{other} END")
     return found
 
@@ -282,8 +283,11 @@ def _side_square(inputs, side):
 def _share(formulas, model, curves, h, offset):
     """The share of a class at a distance: a cubic piece of a curve, looked up in its table."""
     spell, named, zero = formulas.spell, formulas.steps.named, formulas.spell.value(0.0)
-    origin, scale, left, middle, last, cell = _axis(formulas, model, offset)
+    origin, scale, left, middle, last, reach, even, start, cell = _axis(formulas, model, offset)
     x = named("x", f"({spell.cast(h, 'double')} - {origin}) * {scale}")
+    # In the cells with equally many pieces the place is not rounded, as in Python.
+    direct, is_even = named("y", f"{x} * {even}"), f"{x} >= 0 AND {x} < {reach}"
+    is_even = named("i", f"CASE WHEN {is_even} THEN 1 ELSE 0 END")
     outside = f"CASE WHEN {x} < 0 THEN -{x} WHEN {x} > {middle} THEN {x} - {middle} ELSE {zero} END"
     far = _log1p(formulas, named("x", outside))
     x = f"CASE WHEN {x} < 0 THEN -{far} WHEN {x} > {middle} THEN {middle} + {far} ELSE {x} END"
@@ -294,7 +298,9 @@ def _share(formulas, model, curves, h, offset):
     first, parts = (
         named("i", look_up(spell, curves, name, at)) for name in ("kt_first", "kt_parts")
     )
-    y = named("y", f"({x} - {whole}) * {parts}")
+    y = f"CASE WHEN {is_even} = 1 THEN {direct} ELSE ({x} - {whole}) * {parts} END"
+    y = named("y", y)
+    first = named("i", f"CASE WHEN {is_even} = 1 THEN {start} ELSE {first} END")
     piece = named("y", f"FLOOR({y})")
     at = named("i", spell.cast(f"{first} + {piece}", "int"))
     k0, k1, k2, k3 = (
@@ -305,10 +311,10 @@ def _share(formulas, model, curves, h, offset):
 
 
 def _axis(formulas, model, offset):
-    """Origin, scale, cells before the origin and after it, last place and first cell of a curve."""
+    """Return the numbers of a curve's axis (see ``KernelTables``), and its first cell."""
     spell = formulas.spell
     rows = [
-        [*map(spell.exact, axis), str(cell)]
+        [*map(spell.exact, axis[:7]), str(int(axis[7])), str(cell)]
         for axis, cell in zip(model["axis"], model["cell"][: len(model["axis"])], strict=True)
     ]
     if model["curve"] is None:

@@ -1,4 +1,4 @@
-"""The probability models as columns: the formulas of ``plain_dict``, in SQL."""
+"""The probability models as columns: the formulas of ``plain_model``, in SQL."""
 
 from keeptree.exporters.sql.confdtree import ConfDTree
 from keeptree.exporters.sql.decision import DEPTH, largest_at_most

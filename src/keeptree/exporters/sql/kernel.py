@@ -16,7 +16,7 @@ def kernel(inputs, model, landmarks, name):
     inputs : Inputs
         The columns.
     model : dict
-        The kernel expert of :func:`keeptree.exporters.plain.plain_dict`.
+        The kind ``kernel`` of :func:`keeptree.exporters.plain_model.plain_model`.
     landmarks : str
         Name of the table of landmarks.
     name : str

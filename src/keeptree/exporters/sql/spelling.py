@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from keeptree.choice import one_of
 from keeptree.output import require_extra
 
+# Mark columns of a step, and line ends that must not be indented, until the text is complete.
+OPEN, CLOSE, LINE_END = "\ue000", "\ue001", "\ue003"
 _PART = r"[\w-]+|\"(?:[^\"]|\"\")+\""  # of the name of a table
+_UNWRITABLE = f"\0{OPEN}{CLOSE}{LINE_END}"
 _TABLE = re.compile(f"(?:{_PART})(?:\\.(?:{_PART}))*")
 # Words that no dialect takes as the name of a table; sqlglot quotes none of them.
 _RESERVED = re.compile(
@@ -139,7 +141,11 @@ class Spelling:
     """
 
     def __init__(self, dialect, line_end="\n"):
-        self.dialect = DIALECTS[one_of(DIALECTS, dialect, "SQL dialect")]
+        if dialect not in DIALECTS:
+            raise ValueError(
+                f"There is no SQL dialect {dialect!r}; choose from {', '.join(DIALECTS)}."
+            )
+        self.dialect = DIALECTS[dialect]
         require_extra("sqlglot", extra="sql")
         self.key, self._line_end = dialect, line_end
 
@@ -158,6 +164,8 @@ class Spelling:
         Parts of a path are quoted only if they have to be, or are already (by double quotes):
         without quotes Postgres and Snowflake do not care for case.
         """
+        if not name:
+            raise ValueError("The name of a table or view is empty; give it a name.")
         if not _TABLE.fullmatch(name):
             return self.name(name)
         return ".".join(map(self._table_part, re.findall(_PART, name)))
@@ -170,8 +178,9 @@ class Spelling:
 
     def text(self, text):
         """A string."""
-        if "\0" in text:
-            raise ValueError(f"{text!r:.50} has a NUL character, which SQL text does not allow.")
+        wrong = next((char for char in text if char in _UNWRITABLE), None)
+        if wrong is not None:
+            raise ValueError(f"{text!r:.50} has the character {wrong!r}, which SQL cannot hold.")
         from sqlglot import exp
 
         literal = exp.Literal.string(text).sql(dialect=self.key).replace("\n", self._line_end)
@@ -258,20 +267,22 @@ class Spelling:
         return name.lower() if self.dialect.same_case else name
 
     def _check_name(self, name):
-        dialect = self.dialect
+        dialect, told = self.dialect, name if len(name) <= 60 else f"{name[:59]}…"
         size = len(name.encode()) if self.key == "postgres" else len(name)
-        wrong = next((char for char in name if char in f"\0{dialect.forbidden}"), None)
+        wrong = next((char for char in name if char in _UNWRITABLE + dialect.forbidden), None)
         if wrong is not None:
+            who = dialect.title if wrong in dialect.forbidden else "The SQL export"
             raise ValueError(
-                f"{dialect.title} does not allow {wrong!r} in a column name, as in "
-                f"{name!r:.70}; rename the column before fitting the model, or choose another "
+                f"{who} does not allow {wrong!r} in a column name, as in "
+                f"{told!r}; rename the column before fitting the model, or choose another "
                 "dialect."
             )
         if not name or size > dialect.longest:
             raise ValueError(
                 f"{dialect.title} allows column names of 1 to {dialect.longest} "
-                f"{'bytes' if self.key == 'postgres' else 'characters'}, and {name!r:.70} has "
-                f"{size}; rename the column before the model is fitted, or choose another dialect."
+                f"{'bytes' if self.key == 'postgres' else 'characters'}, and "
+                f"{told!r} has {size}; rename the column before fitting the model, or "
+                "choose another dialect."
             )
 
     def _spell(self, function, *args, **options):

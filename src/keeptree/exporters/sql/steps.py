@@ -2,10 +2,10 @@
 
 import re
 
+from keeptree.exporters.sql.spelling import CLOSE, OPEN
 from keeptree.text import plural
 
-_OPEN, _CLOSE = "\ue000", "\ue001"
-_REFERENCE = re.compile(f"{_OPEN}([a-z0-9_]+){_CLOSE}")
+_REFERENCE = re.compile(f"{OPEN}([a-z0-9_]+){CLOSE}")
 _MOST_INLINE = 200_000  # characters of an expression without steps
 _SHORT = 30_000  # characters that are worth repeating to keep all columns of a table
 
@@ -39,7 +39,7 @@ class Steps:
             reads = _REFERENCE.findall(text)
             self._step[name] = 1 + max((self._step[other] for other in reads), default=-1)
             self._text[name] = text
-            self._known[text] = f"{_OPEN}{name}{_CLOSE}"
+            self._known[text] = f"{OPEN}{name}{CLOSE}"
         return self._known[text]
 
     def named(self, letter, text):
