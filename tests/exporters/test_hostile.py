@@ -168,6 +168,15 @@ def test_an_option_without_effect_is_one_sentence(options, message):
         kt.export(tree, format="sql", **options)
 
 
+def test_a_graph_that_would_not_load_is_one_sentence(monkeypatch):
+    pytest.importorskip("onnx")
+    monkeypatch.setattr("keeptree.exporters.onnx.model._MOST_NODES", 100)
+    X, y = numbers(["a", "b"])
+    model = kt.ConfDTreeClassifier(kt.C45Classifier()).fit(X, y)
+    with pytest.raises(ValueError, match="nodes, and onnxruntime takes minutes to load more"):
+        kt.export(model, format="onnx")
+
+
 def test_pmml_refuses_an_empty_name():
     X, y = numbers(["a", ""])
     with pytest.raises(ValueError, match="A column has an empty name"):

@@ -24,6 +24,7 @@ from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.tree import refuse_oblique
 
+_MOST_NODES = 10_000  # loading takes quadratic time: 4 s for 4000 nodes, 19 s for 7500
 OUTPUTS = ("label", "probabilities", "scores", "leaf", "distance")
 
 
@@ -76,8 +77,19 @@ def build_model(subject, inputs, leaf, distance):
         producer_version=subject.version,
         doc_string=subject.origin,
     )
+    _check_size(subject, len(model.graph.node))
     helper.set_model_props(model, _metadata(subject))
     return model
+
+
+def _check_size(subject, n_nodes):
+    """Raise a ValueError for a graph that onnxruntime would take minutes to load."""
+    if n_nodes > _MOST_NODES:
+        raise ValueError(
+            f"The graph of this {subject.kind} would have {n_nodes:,} nodes, and onnxruntime takes "
+            f"minutes to load more than {_MOST_NODES:,}; prune the tree, or export the model to "
+            "Python, JavaScript or C."
+        )
 
 
 def _read(subject):
