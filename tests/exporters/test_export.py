@@ -171,6 +171,13 @@ def test_the_command_exports_the_tree_of_a_model(saved, model, tmp_path, capsys)
         [],
         ["--json"],
         ["--format", "mermaid", "--check", "-1"],
+        ["--to", "."],
+        ["--to", "a.sql", "--dialect", "mysql"],
+        ["--to", "a.sql", "--table", ""],
+        ["--to", "a.sql", "--view", "v", "--form", "select"],
+        ["--to", "a.py", "--dialect", "duckdb"],
+        ["--to", "a.c", "--prefix", "1 bad"],
+        ["--to", "nowhere/a.onnx"],
     ],
 )
 def test_bad_input_is_one_sentence(saved, tmp_path, arguments, capsys, monkeypatch):

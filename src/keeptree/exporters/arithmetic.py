@@ -206,11 +206,10 @@ def landmark_columns(model):
 
 
 def weigh_class(columns, sharpness, mass, here):
-    """Sum of mass x (1 - sharpness x squared distance)^64 over the landmarks of a class.
+    """Sum mass x (1 - sharpness x squared distance)^64 over the landmarks of a class.
 
-    In float32: an array of type "f" rounds what it is given, here every difference, product and
-    sum. Landmarks that are too far already are left out of the coordinates that follow, if they
-    are many.
+    The computation is in float32: an array of type "f" rounds every difference, product and sum.
+    If most landmarks are too far away after some coordinates, the other coordinates skip them.
     """
     squared = array("f", bytes(4 * len(mass)))
     for k, place in enumerate(here):

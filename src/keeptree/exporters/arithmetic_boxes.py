@@ -44,7 +44,7 @@ def in_single(value):
 
 
 def box_distances(tree, boxes, n_classes, x):
-    """Distances to the regions of each class, box by box."""
+    """Return the distance to the nearest region of each class."""
     best = [math.inf] * n_classes
     squares = [side_square(tree, side, x[side["attribute"]]) for side in boxes["sides"]]
     for sides, label in zip(boxes["boxes"], boxes["label"]):

@@ -92,7 +92,7 @@ def crossed_test(sides, x):
 
 
 def outside_side(side, value):
-    """How far a value lies outside a side (-1: inside), and the test that it fails."""
+    """Return how far a value lies outside a side (-1 if inside), and the test that it fails."""
     if side["cost"] is not None:
         code = -1 if value != value else int(value)
         return side["cost"][code], side["test"][code]
@@ -109,7 +109,7 @@ def outside_side(side, value):
 
 
 def cheapest_box(tree, found, own, x):
-    """The cheapest box of another class; of equal ones, the one with the fewest changes."""
+    """Return the cheapest box of another class; ties go to the one with the fewest changes."""
     best, region = (math.inf, 0), -1
     for r, (sides, label) in enumerate(zip(found["boxes"], found["label"])):
         if label != own:
@@ -120,7 +120,7 @@ def cheapest_box(tree, found, own, x):
 
 
 def box_price(tree, sides, x):
-    """The squared cost of entering a box and the number of changes; missing values stay."""
+    """Return the squared cost of entering a box and the number of changes; NaN values stay."""
     total, changes = 0.0, 0
     for side in sides:
         value = x[side["attribute"]]
@@ -134,7 +134,7 @@ def box_price(tree, sides, x):
 
 
 def move_price(tree, side, value):
-    """What it costs to move a value into a side; -1 if it may stay, infinite if it cannot."""
+    """Return the cost of moving a value into a side; -1 if it is inside, infinite if it cannot."""
     if side["cost"] is not None:
         return side["cost"][int(value)]
     low, high = side["inside"]

@@ -233,7 +233,7 @@ def _declarations(data, prefix):
 
 
 def _sums(sums):
-    """The terms of the weighted sums, which follow the columns of a row."""
+    """Declare the terms of the weighted sums, which follow the columns of a row."""
     if not sums:
         return []
     terms = [term for part in sums for term in part["terms"]]
@@ -246,7 +246,7 @@ def _sums(sums):
 
 
 def _costs(costs):
-    """The cost matrix, if decisions are made by cost."""
+    """Declare the cost matrix, if decisions are made by cost."""
     if costs is None:
         return []
     flat = [float(cost) for row in costs for cost in row]
@@ -258,7 +258,7 @@ def _texts(name, values):
 
 
 def _flags(data):
-    """What the preprocessor needs to know about a model that measures distances."""
+    """Return the macros that select the code of a model that measures distances."""
     model, single = data["model"], {"IS_SINGLE": data["tree"]["float32"]}
     if model["kind"] == "rank":
         shares = {"SHARES": data["shares"]}
@@ -276,7 +276,7 @@ def _flags(data):
 
 
 def _probability_functions(data):
-    """The functions that a model needs, with the tests that they read."""
+    """Return the functions that a model needs, and the tests that they read."""
     model = data["model"]
     kinds, parts = kinds_of(model), []
     if {"soft", "margin"} & set(kinds):

@@ -273,7 +273,7 @@ _SIDE = """typedef struct {
 
 
 def _side_text(side, costs, tests):
-    """A side as C declares it; cost and test of categories are added to the lists."""
+    """Return a side as C declares it; append costs and tests of categories to the lists."""
     if side["cost"] is not None:
         first = len(costs)
         costs += side["cost"]

@@ -21,8 +21,8 @@ class Answers:
     leaf : ndarray of shape (n,) or None
         Index of the leaf; None if the target does not return it.
     probability : ndarray of shape (n, n_classes) or None
-        Of a ranking the scores: of two classes those of the second alone, or both. None if the
-        target returns none.
+        Probabilities, or the scores of a ranking: for two classes, only those of the second, or
+        both. None if the target returns none.
     note : str
         Remark that follows "equal on 1000 of 1000 rows", such as which database ran.
     seconds : float or None

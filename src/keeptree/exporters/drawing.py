@@ -89,7 +89,7 @@ def _box(subject, node):
 
 
 def _percent(share):
-    """A share in percent; only what is all or nothing is 100 or 0.
+    """Format a share in percent; only exact shares of 0 and 1 become 0 % and 100 %.
 
     Examples
     --------

@@ -46,5 +46,5 @@ def write(subject):
 
 
 def _escape(text):
-    """Text between quotes; & would begin an HTML entity."""
+    """Escape text between quotes; an ampersand would start an HTML entity."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

@@ -4,7 +4,7 @@ from keeptree.exporters.drawing import drawing_of
 
 
 def write(subject):
-    """Return the tree as a Mermaid flowchart: tests in boxes, answers in rounded ones.
+    """Return the tree as a Mermaid flowchart: tests in boxes, leaves in rounded ones.
 
     Examples
     --------

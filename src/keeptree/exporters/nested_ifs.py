@@ -17,12 +17,30 @@ _TABS = "    "
 class Syntax:
     """The syntax of a language, as format strings.
 
-    The fields are formats. ``function`` has ``name``, ``read`` has ``name`` and ``at`` (a local
-    variable), ``above`` and ``below`` compare ``value`` with ``at``, ``one_of`` is a function of a
-    variable and a list of codes; ``test``, ``other`` and
-    ``rest`` open the branches of an if and ``end`` closes it; ``answer`` returns a ``leaf``,
-    ``call`` what the function ``name`` returns, and ``fail`` tells that the column ``at`` lacks its
-    value. ``round`` makes a float32 of ``value``.
+    Parameters
+    ----------
+    function, function_end : str
+        Opens the function ``name``, and closes it.
+    read : str
+        Assigns column ``at`` of a row to the variable ``name``.
+    round : str
+        Rounds ``value`` to float32.
+    below, not_above, above : str
+        Compares ``value`` with the threshold ``at``; they differ for NaN.
+    one_of : callable
+        Returns the condition that a variable is one of some category codes.
+    test, other, rest, end : str
+        Opens an if statement on ``condition``, its further branches and the last one; closes it.
+    answer : str
+        Returns the number of a ``leaf``.
+    call : str
+        Returns the result of the function ``name``.
+    fail : str
+        Reports that the value of column ``at`` is missing.
+    comment : str
+        Holds ``text`` at the end of a line.
+    reserved : frozenset of str
+        Words that no variable may have as its name.
     """
 
     function: str
@@ -182,7 +200,7 @@ class _Writer:
         return tasks + ([(None, depth, syntax.end)] if syntax.end else [])
 
     def _numeric(self, node):
-        """(Condition, child, comment) of each branch; NaN makes every comparison false."""
+        """Return condition, child and comment of each branch; comparisons with NaN are false."""
         first, second = self.tree["children"][node]
         values = {
             "value": self.variables[self.tree["attribute"][node]],

@@ -230,7 +230,7 @@ def _set_path(tree, columns, X, row, node, rng):
 
 
 def _repair_path(tree, X, row, path, rng):
-    """Bring weighted sums to the sides that a path takes, one after the other, a few times."""
+    """Move weighted sums to the sides that a path takes, one after the other, a few times."""
     sides = [
         (node, bool(child == tree.children(node)[0]))
         for node, child in pairwise(path)

@@ -40,7 +40,7 @@ def distinct_sides(boxes):
 
 
 def find_ends(boundary, boxes, sides):
-    """Numeric sides; in a column with a step a value moves to a multiple, if one is inside."""
+    """Return numeric sides; in a column with a step, values move to multiples if possible."""
     tree, feature = boundary.tree_, boxes.feature[sides]
     lower, upper = boxes.lower[sides], boxes.upper[sides]
     rises_to, falls_to = lower.copy(), upper.copy()

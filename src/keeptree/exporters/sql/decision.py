@@ -17,7 +17,7 @@ class TreeTexts:
     inputs : Inputs
         The columns.
     raw : bool
-        Whether the columns are compared as they stand, and NaN is looked for where it matters.
+        Whether to compare the columns of the table directly, and test for NaN where needed.
     """
 
     def __init__(self, data, inputs, raw):

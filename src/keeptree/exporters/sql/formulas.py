@@ -38,13 +38,13 @@ class Formulas:
         return self._kind(self.data["model"], "p")
 
     def label(self, p):
-        """Position of the class decided for; ``p`` are the probabilities."""
+        """Return the position of the predicted class; ``p`` holds the probabilities."""
         if self.data["decide"] == "tree":
             return self.tree_label()
         return self._first(p if self.data["costs"] is None else self._expected_gains(p))
 
     def tree_label(self):
-        """Position of the class that the tree decides for."""
+        """Return the position of the class that the tree predicts."""
         tree = self.data["tree"]
         label = self.by_leaf([str(label) for label in tree["label"]])
         shared = self.tree.is_shared()
@@ -54,7 +54,7 @@ class Formulas:
         return f"CASE WHEN {shared} THEN {self._largest_share(mixed)} ELSE {label} END"
 
     def by_leaf(self, texts):
-        """The text of the leaf; ``texts`` are by node."""
+        """Return a CASE with the text of each leaf; ``texts`` holds one for each node."""
         leaves = [k for k, children in enumerate(self.data["tree"]["children"]) if not children]
         cases = [f"  WHEN {leaf} THEN {texts[leaf]}" for leaf in leaves]
         return "\n".join([f"CASE {self.leaf}", *cases, "END"])

@@ -89,7 +89,7 @@ class Inputs:
         return self.steps.add(f"b{at}", self.spell.clipped(self.known(at), -bound, bound))
 
     def single(self, at):
-        """The same rounded to float32, to nearest and ties to even."""
+        """A number rounded to float32: to the nearest, ties to even."""
         x = self.spell.clipped(self.known(at), -_LARGEST_SINGLE, _LARGEST_SINGLE)
         x = self.steps.add(f"c{at}", x)
         return self.rounded(f"r{at}", x)
@@ -156,7 +156,7 @@ class Inputs:
 
 
 def _uses(data):
-    """For each column the places and slopes of the coordinates of a kernel that read it."""
+    """Return, for each column, place and slope of the kernel coordinates that read it."""
     uses = [[] for _ in (*data["columns"], *data["sums"])]
     for model in data["model"].get("experts", ()):
         if model["kind"] == "kernel":

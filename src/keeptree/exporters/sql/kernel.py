@@ -9,7 +9,7 @@ _TINY = 1e-22  # of a difference: Postgres refuses a square that is too small fo
 
 
 def kernel(inputs, model, landmarks, name):
-    """Texts of the class probabilities by the landmarks near a row.
+    """Return the class probabilities from the landmarks near a row, as texts.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def landmarks_table(spell, model, table, origin):
 
 
 def _coordinate(inputs, model, k, name):
-    """A value as a coordinate, rounded to float32: a line, and a bend at each threshold."""
+    """Return the float32 coordinate of a value: linear, with a bend at each threshold."""
     spell, steps, at = inputs.spell, inputs.steps, model["attribute"][k]
     if model["table"][k]:
         texts = [spell.value(value) for value in model["table"][k]]
@@ -80,7 +80,7 @@ def _coordinate(inputs, model, k, name):
 
 
 def _class_sum(inputs, here, c, landmarks):
-    """The sum over the landmarks of a class of mass x bell, as a query for the row.
+    """Return a query that sums mass x bell over the landmarks of a class, for one row.
 
     Each step of the bell is a query around the one before, so that nothing is computed twice.
     """
@@ -110,7 +110,7 @@ def _class_sum(inputs, here, c, landmarks):
 
 
 def _square(spell, gap, zero):
-    """The square of a difference; nothing where a value is missing."""
+    """Return the square of a difference, 0 where a value is missing."""
     square = f"COALESCE({gap} * {gap}, {zero})"
     if spell.key != "postgres":
         return square
