@@ -82,8 +82,14 @@ def _read_block(X, start, stop, columns, single, values):
 
 @inner
 def _share_first(size, values, threshold, steep, missing, share):
-    """Share of the first child of a numeric test; the test stays hard if ``steep`` is 0."""
-    if steep == 0.0:
+    """Share of the first child of a numeric test.
+
+    The test stays hard if ``steep`` is 0. If it is negative, every row is divided as if its value
+    were missing.
+    """
+    if steep < 0.0:
+        share[:size] = missing
+    elif steep == 0.0:
         for i in range(size):
             x = values[i]
             w = 1.0 if x <= threshold else 0.0
@@ -209,7 +215,7 @@ def share_nodes(
 @inner
 def _margin_shares(size, values, threshold, steep, missing, near, far, reach):
     """Shares of the first child at 8, 1 and 7 times the slope ``steep``, from one exponential."""
-    if steep == 0.0:
+    if steep <= 0.0:
         _share_first(size, values, threshold, steep, missing, near)
         far[:size] = near[:size]
         reach[:size] = near[:size]

@@ -92,7 +92,7 @@ def child_shares(tree, tests, node, steep, x):
     table = tests["table"].get(str(node))
     if table is not None:
         return table[int(value) if value == value else -1]
-    if value != value:
+    if value != value or steep[node] < 0:
         first = tests["missing"][node]
     else:
         gap = tests["threshold"][node] - compared(tree, value)

@@ -14,6 +14,7 @@ import numpy as np
 from keeptree._compiled.landmarks import FEW, Landmarks, weigh_landmarks
 from keeptree.data.sample import stratified_part
 from keeptree.probability.condense import centres, condense, padded
+from keeptree.probability.kernel_metric import Comparison, learn_stretch, some_cases
 from keeptree.probability.kernel_space import KernelSpace, embed
 from keeptree.probability.soft_tests import SCALES
 from keeptree.progress import step
@@ -37,6 +38,7 @@ _NEIGHBOUR = 10  # the distance to this neighbour measures the density around a 
 _MOST_SHARP = 16.0  # local bandwidths are between a quarter and four times the chosen one
 _CHUNK = 512  # landmarks whose distances are held in memory at once
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+_FEWEST_STRETCHED = 300  # landmarks
 _MOST_LEFT_OUT = 2048  # cases used to compare settings
 
 
@@ -155,7 +157,7 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     expert : KernelExpert
     """
     if settings is not None:
-        return _cloud(sample, settings.scale, settings.power, most)[0].expert(settings)
+        return _fitted(*_cloud(sample, settings.scale, settings.power, most), settings)
     scales = SCALES if (sample.tree.kind == NUMERIC).any() else SCALES[:1]
     if len(sample) > most and len(scales) > 1:
         scales = (_choose_scale(sample.take(stratified_part(sample.y, most)), scales, most),)
@@ -163,8 +165,40 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     for scale in scales:
         cloud, judges = _cloud(sample, scale, _MIDDLE, most)
         chosen, loss = _choose(cloud, judges)
-        tried[loss] = cloud.expert(chosen)
-    return tried[min(tried)]
+        tried[loss] = cloud, judges, chosen
+    return _fitted(*tried[min(tried)])
+
+
+def _fitted(cloud, judges, settings):
+    """Return the expert, with axes stretched to fit the classes.
+
+    Small samples, and large ones whose landmarks are means of cases, keep the sizes that the tree
+    gives the axes: there, stretching gained nothing on the development sets.
+    """
+    if cloud.is_merged or len(cloud.mass) < _FEWEST_STRETCHED:
+        return cloud.expert(settings)
+    return cloud.expert(settings, _stretch(cloud, judges, settings))
+
+
+def _stretch(cloud, judges, settings):
+    """Return the factors of the axes that :mod:`keeptree.probability.kernel_metric` learns."""
+    sizes = cloud.sizes(settings)
+    rows = some_cases(len(judges.y))
+    y, weight = judges.y[rows], judges.weight[rows]
+    of_landmark = np.repeat(np.arange(len(cloud.prior)), np.diff(cloud.class_start))
+    return learn_stretch(
+        Comparison(
+            places=cloud.space.coordinates(judges.X[rows]) * sizes,
+            landmarks=cloud.landmarks * sizes,
+            sharpness=cloud.sharpness,
+            mass=cloud.mass,
+            own=of_landmark == y[:, None],
+            weight=weight * len(judges.y) / len(rows),
+            member=judges.member[rows],
+            left_out=judges.left_out[rows],
+            pseudo=(settings.pseudo_cases * cloud.prior[y], settings.pseudo_cases),
+        )
+    )
 
 
 def _choose_scale(part, scales, most):
@@ -186,7 +220,8 @@ def _cloud(sample, scale, power, most):
     landmarks, mass = centres(points, cases.weight, member, int(n_of_class.sum()))
     class_start = np.append(0, np.cumsum(n_of_class))
     sharpness = _sharpness(landmarks * importance**_MIDDLE, mass)
-    cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start)
+    is_merged = len(cases) > most
+    cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start, is_merged)
     return cloud, _judges(cases, present.copies, member)
 
 
@@ -201,12 +236,19 @@ class _Cloud:
     sharpness: np.ndarray
     mass: np.ndarray
     class_start: np.ndarray
+    is_merged: bool
 
-    def expert(self, settings):
-        sizes = self.importance**settings.power
-        bandwidth = settings.width * np.sqrt((sizes**2).sum())
-        if bandwidth > 0:
-            sizes = sizes / (bandwidth * np.sqrt(2 * _FLATNESS))
+    def bandwidth(self, settings):
+        return settings.width * np.sqrt((self.importance ** (2 * settings.power)).sum())
+
+    def sizes(self, settings):
+        """Sizes of the axes in which the kernel is nearly exp(-d²)."""
+        bandwidth = self.bandwidth(settings)
+        return self.importance**settings.power / (bandwidth * np.sqrt(2) if bandwidth > 0 else 1.0)
+
+    def expert(self, settings, stretch=1.0):
+        """Return the expert with these settings, its axes stretched."""
+        sizes = stretch * self.sizes(settings) / np.sqrt(_FLATNESS)
         return KernelExpert(
             self.space.scaled(sizes),
             padded(self.landmarks * sizes),
@@ -214,7 +256,7 @@ class _Cloud:
             self.mass.astype(np.float32),
             self.class_start,
             self.prior,
-            float(bandwidth),
+            float(self.bandwidth(settings)),
             *map(float, settings[:3]),
         )
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree._compiled.soft import add_margins, logits_to_shares
 from keeptree.annotations import Floats
 from keeptree.data.sample import stratified_part
-from keeptree.probability.finer import LeafSplits, is_large, split_leaves
+from keeptree.probability.further_tests import LeafSplits, grow_rules, is_large, split_quantiles
 from keeptree.probability.margin_tests import PARTS, MarginTests
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
 from keeptree.probability.soft_tests import SCALES, SoftTests, check_tests
@@ -22,7 +22,8 @@ from keeptree.tree import LEAF, NUMERIC
 
 PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
 _DEFAULT_C = 0.03
-_JUDGES = 3  # folds that decide whether the leaves are divided
+_JUDGES = 3  # folds that decide whether rules are used
+_MOST_TRIED = 5  # penalties tried with rules
 _MOST_NUMBERS = 30_000_000  # size limit of the feature matrix; more rows are reduced to a part
 
 
@@ -86,6 +87,8 @@ class MarginExpert:
         """
         at = np.flatnonzero(self.tests.kind != LEAF)
         node = self.tests.node[at].copy()
+        if self.splits is not None and self.splits.beside:
+            node[node == tree.n_nodes] = 0  # the root
         own = np.isin(node, np.flatnonzero(tree.kind != LEAF))
         for k in np.flatnonzero(~own):
             feature = self.tests.columns[self.tests.column[at[k]]]
@@ -126,18 +129,17 @@ class Contributions:
     intercept: np.ndarray
 
 
-def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], finer=False, quantiles=False):
+def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], further=None):
     """Fit the logistic model on the tests of a sample's tree.
 
-    ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`. If ``finer``, the
-    leaves of the tree are divided by :func:`~keeptree.probability.finer.split_leaves`. If
-    ``quantiles``, the tests of :func:`~keeptree.probability.finer.split_quantiles` are asked too.
+    ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`. ``further`` names the
+    further tests: "rules", "quantiles" or None.
 
     Returns
     -------
     expert : MarginExpert
     """
-    asked = MarginTests(sample, split_leaves(sample) if finer else None, quantiles, scale)
+    asked = MarginTests(sample, _FURTHER[further](sample), scale)
     tests, nodes = asked.tests, asked.nodes
     widths = [len(node) for node in nodes]
     rows = stratified_part(sample.y, _MOST_NUMBERS // (sum(widths) + 1))
@@ -157,39 +159,45 @@ def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], finer=False, quantiles=Fal
     return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept, asked.splits)
 
 
+_FURTHER = {None: lambda sample: None, "quantiles": split_quantiles, "rules": grow_rules}
+
+
 @step("Choosing the strength of the margins")
 def choose_margin(folds, penalties=PENALTIES):
-    """Return the settings (C, scale, finer, quantiles) with the lowest out-of-fold log-loss.
+    """Return the settings (C, scale, further tests) with the lowest out-of-fold log-loss.
 
-    A single C is not changed. A small sample uses quantiles, a large one may use divided leaves.
-    Without folds the other settings are the defaults.
+    A single C is not changed. A small sample uses quantiles, a large one may use rules. Without
+    folds the other settings are the defaults.
     """
     if folds is None:
-        return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0], False, False
-    losses, tried, quantiles = {}, penalties, not is_large(folds[0].train)
+        return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0], None
+    losses, tried = {}, penalties
+    further = None if is_large(folds[0].train) else "quantiles"
+    splits = [_FURTHER[further](fold.train) for fold in folds]
     for scale in SCALES:
-        found = np.array([_fold_losses(fold, (None, quantiles), tried, scale) for fold in folds])
+        found = _losses(folds, splits, tried, scale)
         losses |= {(C, scale): loss for C, loss in zip(tried, found.T, strict=True)}
         best = penalties.index(tried[int(np.argmin(found.sum(axis=0)))])
         tried = penalties[max(best - 1, 0) : best + 2]  # the other scale needs a similar C
     C, scale = min(losses, key=lambda setting: losses[setting].sum())
-    some, splits = folds[:_JUDGES], [split_leaves(fold.train) for fold in folds[:_JUDGES]]
-    if any(split is None for split in splits):
-        return C, scale, False, quantiles
-    place = penalties.index(C)
-    tried = penalties[max(place - 3, 0) : place + 1]  # more tests need at least this penalty
-    found = sum(
-        _fold_losses(fold, (split, quantiles), tried, scale)
-        for fold, split in zip(some, splits, strict=True)
-    )
-    if found.min() < losses[C, scale][: len(some)].sum():
-        return tried[int(np.argmin(found))], scale, True, quantiles
-    return C, scale, False, quantiles
+    rules = [grow_rules(fold.train) for fold in folds[:_JUDGES]]
+    if any(rule is None for rule in rules):
+        return C, scale, further
+    tried = penalties[: penalties.index(C) + 1]  # more tests need at least this penalty
+    found = _losses(folds[:_JUDGES], rules, tried[-_MOST_TRIED:], scale).sum(axis=0)
+    if found.min() < losses[C, scale][:_JUDGES].sum():
+        return tried[-_MOST_TRIED:][int(np.argmin(found))], scale, "rules"
+    return C, scale, further
 
 
-def _fold_losses(fold, further, penalties, scale):
-    """Held-out log-loss for each C, with ``further`` = (splits of the leaves, quantiles)."""
-    asked = MarginTests(fold.train, *further, scale)
+def _losses(folds, splits, penalties, scale):
+    """Return the held-out log-loss of each fold for each C, with further tests of each fold."""
+    pairs = zip(folds, splits, strict=True)
+    return np.array([_fold_losses(fold, split, penalties, scale) for fold, split in pairs])
+
+
+def _fold_losses(fold, splits, penalties, scale):
+    asked = MarginTests(fold.train, splits, scale)
     problem = asked.logistic(fold.train, max(penalties))
     held, p = asked.features(fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
     losses = np.empty(len(penalties))

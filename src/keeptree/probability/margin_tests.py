@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree.probability.finer import join_splits, split_quantiles, with_finer_leaves
+from keeptree.probability.further_tests import divide_evenly, with_splits
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import soft_tests
 from keeptree.tree import LEAF
@@ -23,34 +23,32 @@ class MarginTests:
     sample : Sample
         The training sample, with the tree.
     splits : LeafSplits or None
-        Further splits of the leaves.
-    quantiles : bool
-        Whether each tested column is also compared with its quantiles.
+        Further tests: rules or comparisons with quantiles.
     scale : str
         As for :func:`~keeptree.probability.soft_tests.soft_tests`.
 
     Notes
     -----
     ``nodes`` holds the nodes of each of ``PARTS``: all children but the last of each test, which is
-    redundant. Comparisons with quantiles are asked on their own, so they are not part of the reach.
+    redundant. The tests of the tree are features on their own and by their reach, comparisons with
+    quantiles only on their own, and rules only by their reach.
     """
 
-    def __init__(self, sample, splits, quantiles, scale):
-        divided = sample if splits is None else with_finer_leaves(sample, splits)
-        own, chain = divided.tree.n_nodes, split_quantiles(divided) if quantiles else None
-        asked = _heaviest_tests(divided)
-        if chain is not None:
-            divided = with_finer_leaves(divided, chain)
-            asked = np.append(asked, np.zeros(divided.tree.n_nodes - own, dtype=bool))
-            asked[chain.node] = True
-            above = chain.node[0]
-            while above:  # a test is asked only together with those above it
-                above = divided.tree.parent[above]
-                asked[above] = True
-        self.splits = join_splits(splits, chain)
-        self.tests = soft_tests(divided, asked, scale)
+    def __init__(self, sample, splits, scale):
+        self.splits, asked, own = splits, _heaviest_tests(sample), sample.tree.n_nodes
+        if splits is not None:
+            sample = with_splits(sample, splits)
+            asked = _with_further_tests(asked, splits, sample.tree)
+        self.tests = soft_tests(sample, asked, scale)
         node = _feature_nodes(self.tests)
-        self.nodes = (node, node, node[self.tests.node[node] < own])
+        further = self.tests.node[node] >= own
+        self.nodes = node, node, node[~further]
+        if splits is not None and splits.beside:
+            self.tests = divide_evenly(self.tests, splits, own)
+            above = self.tests.node[self.tests.parent[node]]
+            rule = (above > own) & (self.tests.spread[self.tests.parent[node]] >= 0)
+            tree = (above > 0) & (above <= own)
+            self.nodes = node[tree], node[tree], node[tree | rule]
 
     def features(self, X):
         """Return the shares of the rows in the nodes, part by part: shape (n, p)."""
@@ -76,6 +74,20 @@ def _heaviest_tests(sample):
     order = tree.preorder[np.argsort(-cases[tree.preorder], kind="stable")]
     asked[order[asked[order]][_MOST_TESTS:]] = False
     return asked
+
+
+def _with_further_tests(asked, splits, tree):
+    """Return which nodes of a tree with further tests are used, given those of the kept tree."""
+    n = len(asked)
+    used = np.append(asked, np.zeros(tree.n_nodes - n, dtype=bool))
+    if splits.beside:
+        used[n], used[0] = asked[0], True
+    used[splits.node] = True
+    above = splits.node[0]
+    while above:  # a test is asked only together with those above it
+        above = tree.parent[above]
+        used[above] = True
+    return used
 
 
 def _feature_nodes(tests):

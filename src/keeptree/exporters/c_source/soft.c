@@ -22,7 +22,7 @@ static double child_share(const test_set *tests, int node, int branch, double st
         const int code = value == value ? (int)value : n_categories[at];
         return tests->table[start + code * width + branch];
     }
-    if (value != value)
+    if (value != value || steep < 0.0)
         first = tests->missing[node];
     else if (steep == 0.0)
         first = value <= tests->threshold[node] ? 1.0 : 0.0;

@@ -32,7 +32,7 @@ export function childShares(tree, tests, node, steep, x) {
     const table = tests.table[node];
     return table[value === null ? table.length - 1 : value];
   }
-  if (value === null) return [tests.missing[node], 1 - tests.missing[node]];
+  if (value === null || steep[node] < 0) return [tests.missing[node], 1 - tests.missing[node]];
   const here = compared(value, tree);
   const slope = steep[node];
   const first = slope === 0 ? Number(here <= tests.threshold[node]) : logistic((tests.threshold[node] - here) * slope);

@@ -77,6 +77,8 @@ class Tests:
             soft = graph.where(z > 0.0, graph.constant(1.0), decay) / (decay + 1.0)
             share = soft if steep.all() else graph.where(graph.constant(steep > 0), soft, share)
         missing = np.array([tests["missing"][node] for node in at], dtype=float)
+        if (steep < 0).any():
+            share = graph.where(graph.constant(steep < 0), graph.constant(missing), share)
         return graph.where(value.is_nan(), graph.constant(missing), share)
 
     def _category_shares(self):

@@ -253,6 +253,8 @@ class Formulas:
         x, threshold = self.inputs.known(at), tests["threshold"][node]
         missing = self.spell.value(tests["missing"][node])
         slope, single = steep[node], self.data["tree"]["float32"]
+        if slope < 0:
+            return [missing, self.spell.value(1 - tests["missing"][node])]
         if slope == 0:
             one, zero = self.spell.value(1.0), self.spell.value(0.0)
             threshold = largest_at_most(threshold) if single else threshold

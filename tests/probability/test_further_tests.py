@@ -11,9 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data.sample import Sample
-from keeptree.probability import finer
-from keeptree.probability.finer import split_leaves, split_quantiles
+from keeptree.probability import further_tests
+from keeptree.probability.further_tests import grow_rules, split_quantiles, with_leaf_beside
 from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.probability.margin_tests import PARTS
 from keeptree.probability.refits import out_of_fold
 from tests.reference import soft as naive
 from tests.strategies import random_rows, trees
@@ -21,11 +22,11 @@ from tests.strategies import random_rows, trees
 
 @pytest.fixture(scope="module")
 def waves():
-    """Return a tree of six leaves, and a sample with missing values that needs more leaves."""
+    """Return a tree of six leaves, and a sample with missing values that supports rules."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2500, 4))
+    X = rng.normal(size=(5200, 4))
     logit = 4 * np.sin(2 * X[:, 0]) * np.cos(X[:, 1])
-    y = (rng.random(2500) < 1 / (1 + np.exp(-logit))).astype(int)
+    y = (rng.random(len(X)) < 1 / (1 + np.exp(-logit))).astype(int)
     X[rng.random(X.shape) < 0.02] = np.nan
     return DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y), X, y
 
@@ -39,30 +40,93 @@ def model(waves):
 def test_rows_go_where_the_splits_send_them(waves):
     clf, X, y = waves
     tree = kt.keep(clf)
-    splits = split_leaves(Sample(tree, X, y))
-    expected, value = tree.apply(X), X.astype(np.float32)
-    for k, (node, feature, threshold) in enumerate(
-        zip(splits.node, splits.feature, splits.threshold, strict=True)
-    ):
-        here = expected == node
-        second = np.where(
-            np.isnan(value[:, feature]), splits.missing[k], value[:, feature] > threshold
-        )
-        expected = np.where(here, tree.n_nodes + 2 * k + second, expected).astype(int)
+    splits = replace(split_quantiles(Sample(tree, X, y)), missing=np.zeros(1, dtype=np.int32))
+    splits = replace(
+        splits,
+        **{name: getattr(splits, name)[:1] for name in ("node", "feature", "threshold", "missing")},
+    )
+    expected, value = tree.apply(X), X.astype(np.float32)[:, splits.feature[0]]
+    second = np.where(np.isnan(value), 0, value > splits.threshold[0])
+    here = expected == splits.node[0]
+    expected = np.where(here, tree.n_nodes + second, expected).astype(int)
     np.testing.assert_array_equal(splits.divide(tree).apply(X), expected)
-    assert set(splits.feature) <= set(tree.feature)
-    assert np.bincount(expected)[np.unique(expected)].min() >= 10
 
 
-def test_a_small_sample_has_no_further_splits(waves):
+def test_a_small_sample_has_no_rules(waves):
     clf, X, y = waves
-    assert split_leaves(Sample(kt.keep(clf), X[:1999], y[:1999])) is None
+    assert grow_rules(Sample(kt.keep(clf), X[:3999], y[:3999])) is None
 
 
-def test_the_splits_are_chosen_where_they_gain_and_the_tree_still_decides(waves, model):
+def test_rules_are_chosen_where_they_gain_and_the_tree_still_decides(waves, model):
     clf, X, _ = waves
-    assert model.margin_.splits is not None
+    assert model.margin_.splits.beside
     np.testing.assert_array_equal(model.predict(X), clf.predict(X))
+
+
+def test_rules_use_only_the_numeric_columns_of_the_tree(waves, model):
+    splits, tree = model.margin_.splits, model.tree_
+    assert set(splits.feature) <= set(tree.feature[tree.kind == 1])
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    trees(max_leaves=12, max_classes=3, missing=("child", "share", "mixed")),
+    st.integers(0, 2**32 - 1),
+)
+def test_a_leaf_beside_the_tree_leaves_the_tree_as_it_is(tree, seed):
+    if not (tree.kind == 1).any():
+        return
+    joined, n = with_leaf_beside(tree), tree.n_nodes
+    place = np.array([n, *range(1, n)])  # only the root moves
+    assert joined.kind[n + 1] == 0
+    for node in range(n):
+        below = [place[c] for c in tree.children(node)]
+        assert joined.children(place[node]).tolist() == below
+        np.testing.assert_array_equal(joined.counts[place[node]], tree.counts[node])
+        if tree.kind[node] == 2:
+            taken = [place[c] for c in tree.category_children(node)]
+            assert joined.category_children(place[node]).tolist() == taken
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    trees(max_leaves=10, max_classes=3, missing=("child", "share")),
+    st.integers(0, 2**32 - 1),
+)
+def test_each_rule_adds_the_soft_reach_of_its_path(tree, seed):
+    """A naive sum over the rules, each tree on its own, gives the same logits."""
+    X, rows = random_rows(tree, seed, 200, missing=0.1), random_rows(tree, seed + 1, 8, missing=0.2)
+    sample = Sample(tree, X, np.arange(200) % len(tree.classes), np.ones(200))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(further_tests, "_FEWEST_ROWS", 100)
+        patch.setattr(further_tests, "_TREES", 5)
+        expert = fit_margin(sample, C=0.5, further="rules")
+    if expert.splits is None:
+        assert not (tree.kind == 1).any()
+        return
+    expert.check(tree)
+    n, splits = tree.n_nodes, expert.splits
+    reach = np.zeros((n + 2 + 2 * len(splits.node), len(expert.intercept)))
+    reach[expert.tests.node] = expert.reach
+    logit = np.tile(expert.intercept, (len(rows), 1))
+    share = {n + 1: np.full(len(rows), 0.5)}  # a row is divided in halves down to each rule
+    deviation = naive.spreads(X, np.ones(200))
+    for k, node in enumerate(splits.node):
+        first = np.full(len(rows), 0.5)
+        if splits.missing[k] >= 0:
+            x = rows[:, splits.feature[k]].astype(tree.compare_dtype).astype(float)
+            at = expert.tests.threshold[np.flatnonzero(expert.tests.node == node)[0]]
+            first = expit(3.5 * (at - x) / deviation[splits.feature[k]])
+            first[np.isnan(x)] = 1 - splits.missing[k]
+        children = n + 2 + 2 * k, n + 3 + 2 * k
+        share[children[0]], share[children[1]] = share[node] * first, share[node] * (1 - first)
+        for child in children:
+            logit += share[child][:, None] * reach[child]
+    own = np.flatnonzero(expert.tests.node <= n)
+    shares = [expert.tests.shares(rows, *part) for part in PARTS]
+    for part, scores in zip(shares, (*expert.side, expert.reach), strict=True):
+        logit += np.einsum("ki,kj->ij", part[own], scores[own])
+    np.testing.assert_allclose(expert.logit(rows), logit, atol=1e-9)
 
 
 def test_contributions_are_of_tests_of_the_tree_and_add_up(waves, model):
@@ -83,7 +147,8 @@ def test_a_loaded_model_and_its_program_give_the_same_probabilities(waves, model
     kt.save(model, tmp_path / "model.json")
     loaded = kt.load(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert "not checked" not in kt.export(model, tmp_path / "model.py").checked
+    for name in ("model.py", "model.js", "model.c", "model.onnx", "model.sql"):
+        assert "not checked" not in kt.export(model, tmp_path / name).checked
 
 
 @pytest.mark.parametrize(
@@ -117,7 +182,7 @@ def test_quantiles_are_of_the_columns_that_the_tree_tests(waves):
 def test_each_comparison_with_a_quantile_adds_a_curve_of_one_column(tree, seed):
     X, rows = random_rows(tree, seed, 60, missing=0.1), random_rows(tree, seed + 1, 10, missing=0.2)
     y, weight = np.arange(60) % len(tree.classes), np.ones(60)
-    expert = fit_margin(Sample(tree, X, y, weight), C=0.5, quantiles=True)
+    expert = fit_margin(Sample(tree, X, y, weight), C=0.5, further="quantiles")
     if expert.splits is None:
         assert not (tree.kind == 1).any()
         return
@@ -145,7 +210,7 @@ def test_each_comparison_with_a_quantile_adds_a_curve_of_one_column(tree, seed):
 @pytest.mark.parametrize("large", [False, True])
 def test_a_small_sample_asks_quantiles_and_a_large_one_does_not(waves, monkeypatch, large):
     _, X, y = (part[:300] if isinstance(part, np.ndarray) else part for part in waves)
-    monkeypatch.setattr(finer, "_FEWEST_ROWS", 100 if large else 1000)
+    monkeypatch.setattr(further_tests, "_FEWEST_ROWS", 100 if large else 1000)
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y)
     folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
-    assert choose_margin(folds, (0.1,))[3] is not large
+    assert (choose_margin(folds, (0.1,))[2] == "quantiles") is not large
