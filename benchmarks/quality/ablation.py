@@ -20,7 +20,7 @@ import keeptree as kt
 from benchmarks.quality.data import catalogue, divide
 from benchmarks.quality.distances import score
 from benchmarks.quality.summary import markdown
-from keeptree.probability import finer, kept, kernel_expert, margin, pool, refits
+from keeptree.probability import further_tests, kept, kernel_expert, margin, pool, refits
 
 LEAVES = 30
 AS_IS = "as it is"
@@ -47,11 +47,8 @@ def _penalties(*more):
     return [patch.object(kept, "choose_margin", choose)]
 
 
-def _further_splits(rows, per_leaf):
-    return [
-        patch.object(finer, "_FEWEST_ROWS", rows),
-        patch.object(finer, "_ROWS_PER_LEAF", per_leaf),
-    ]
+def _stretched_from(rows):
+    return [patch.object(kernel_expert, "_FEWEST_STRETCHED", rows)]
 
 
 VARIANTS = {
@@ -62,9 +59,11 @@ VARIANTS = {
     "6 144 landmarks": partial(_landmarks, 6144),
     "refits on 5 000 rows": partial(_refits, 5000),
     "weaker penalties of the margins, too": partial(_penalties, 10.0, 30.0),
-    "no tests at quantiles": lambda: [patch.object(margin, "split_quantiles", lambda sample: None)],
-    "leaves not divided": partial(_further_splits, 10**9, 50),
-    "leaves divided from 300 rows on": partial(_further_splits, 300, 16),
+    "no tests at quantiles": lambda: [patch.dict(margin._FURTHER, quantiles=margin._FURTHER[None])],
+    "no rules": lambda: [patch.object(margin, "grow_rules", lambda sample: None)],
+    "rules from 300 rows on": lambda: [patch.object(further_tests, "_FEWEST_ROWS", 300)],
+    "axes of the kernel not stretched": partial(_stretched_from, 10**9),
+    "axes of the kernel stretched from 50 rows on": partial(_stretched_from, 50),
     "share of the prior 0.03": lambda: [patch.object(pool, "SHARE", 0.03)],
     "ridge of the pool 6": lambda: [patch.object(pool, "_RIDGE", 6.0)],
     "100 leaves": list,

@@ -123,9 +123,9 @@ def test_what_is_chosen_has_the_least_out_of_fold_loss(cancer, cancer_tree, skew
         losses[chosen] = 0.0
         for fold in folds:
             p = np.empty((len(fold.rows), 2))
-            fit_margin(fold.train, *chosen, quantiles=True).probability(fold.test.X, p)
+            fit_margin(fold.train, *chosen, "quantiles").probability(fold.test.X, p)
             losses[chosen] -= np.log(p[np.arange(len(p)), fold.test.y]).sum()
-    assert choose_margin(folds, penalties) == (*min(losses, key=losses.get), False, True)
+    assert choose_margin(folds, penalties) == (*min(losses, key=losses.get), "quantiles")
     assert choose_margin(folds)[0] == kt.MarginTreeClassifier(clf).fit(X, y).C_
     assert kt.MarginTreeClassifier(kt.keep(cancer_tree)).fit(X, y).C_ == 0.03
 

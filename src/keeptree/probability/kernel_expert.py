@@ -184,7 +184,8 @@ def _stretch(cloud, judges, settings):
     """Return the factors of the axes that :mod:`keeptree.probability.kernel_metric` learns."""
     sizes = cloud.sizes(settings)
     rows = some_cases(len(judges.y))
-    y, weight = judges.y[rows], judges.weight[rows]
+    y, left_out = judges.y[rows], judges.left_out[rows]
+    weight = judges.weight[rows] ** 2 / left_out  # copies of a case are one piece of evidence
     of_landmark = np.repeat(np.arange(len(cloud.prior)), np.diff(cloud.class_start))
     return learn_stretch(
         Comparison(
@@ -195,7 +196,7 @@ def _stretch(cloud, judges, settings):
             own=of_landmark == y[:, None],
             weight=weight * len(judges.y) / len(rows),
             member=judges.member[rows],
-            left_out=judges.left_out[rows],
+            left_out=left_out,
             pseudo=(settings.pseudo_cases * cloud.prior[y], settings.pseudo_cases),
         )
     )

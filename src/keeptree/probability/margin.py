@@ -36,7 +36,7 @@ class MarginExpert:
     by the share that reaches the node; ``path`` holds the sums of ``reach`` down to each node.
     ``centre`` is the mean over the training sample of what each test adds. The last axis has one
     logit for two classes, otherwise one per class. ``splits`` are further tests, stored as splits
-    of the tree's leaves, or None. Contributions count them with the tree's test of the same column
+    of leaves, or None. Contributions count them with the tree's test of the same column
     whose threshold is nearest.
     """
 
@@ -259,9 +259,9 @@ class MarginTreeClassifier(RefittedModel):
     tests uses those of its heaviest nodes. With ``C="cv"`` the refitted trees also choose whether a
     test is measured in standard deviations of its attribute or in normal scores, which depend only
     on the order of the values. Further tests use attributes that the tree tests: in a small sample
-    they compare each attribute with five of its quantiles; if the folds have at least 2000 rows,
-    the refitted trees choose whether to divide the leaves of the tree. :meth:`contributions`
-    counts further tests with the tree's nearest test of the same attribute.
+    they compare each attribute with five of its quantiles; if the folds have at least 4000 rows,
+    the refitted trees choose whether to use rules, the paths of small boosted trees.
+    :meth:`contributions` counts further tests with the tree's nearest test of the same attribute.
 
     Examples
     --------

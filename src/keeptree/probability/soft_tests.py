@@ -20,7 +20,8 @@ class SoftTests:
     A row belongs to the first child of the test ``x <= t`` by the share
     1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
     training sample, or its local value near t. A threshold that equals a value of the sample is
-    moved halfway to the next value. Tests on constants and nominal tests stay hard.
+    moved halfway to the next value. Tests on constants and nominal tests stay hard. A test with a
+    negative spread divides every row as if its value were missing.
     """
 
     columns: np.ndarray
