@@ -87,17 +87,23 @@ class Delimited(Format):
 
     def names(self):
         """Return the column names from the first line, stripped; empty names become numbers."""
-        text = "".join(self.head.splitlines(keepends=True)[self.dialect.skip :])
-        records = read_records(text, self.dialect.sep, self.source.complete)
+        text, records = self._records()
         if not records or text[0] in "\r\n":
             raise ValueError("the first line is empty, where the names of the columns are expected")
         return [name.strip() or f"unnamed_{k}" for k, name in enumerate(records[0], start=1)]
+
+    def _records(self):
+        """Return the beginning of the file from the header on, as text and as records."""
+        text = "".join(self.head.splitlines(keepends=True)[self.dialect.skip :])
+        return text, read_records(text, self.dialect.sep, self.source.complete)
 
     def batches(self, columns, rows):  # noqa: D102
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
         names = self.names()
+        if self.source.complete and len(self._records()[1]) == 1:
+            return  # no rows: a thread of pyarrow that still reads could abort an exiting process
         options = (
             # skip_rows counts lines; this also skips a header whose names contain line breaks.
             arrow_csv.ReadOptions(
