@@ -83,9 +83,10 @@ pictures: $(VENV)/.test
 	$(BIN)/python -m docs.images
 
 # The site in build/site; examples that did not change are not run again. Compiled first, so that
-# no example prints that it compiles.
+# no example prints that it compiles; pages of names that are gone are removed.
 docs: $(VENV)/.docs
 	$(BIN)/python -m keeptree._compiled
+	rm -rf docs/api/generated
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees docs build/site
 	@echo "Open build/site/index.html"
 
