@@ -1,4 +1,4 @@
-"""Outcomes of choices not made: other positive classes, other readings of the protocol.
+"""What the alternatives give: other positive classes and other readings of the protocol.
 
 The 2007 paper does not say which class is positive on most data sets, and its sentence on the
 samples can be read in three ways. The choices were made after looking at results, so the outcomes

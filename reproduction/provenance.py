@@ -91,7 +91,7 @@ def write_provenance(about):
     Parameters
     ----------
     about : dict
-        ``seconds``, ``seeds`` and ``runs`` are used.
+        Description of the results, with ``seconds``, ``seeds`` and ``runs``.
 
     Returns
     -------

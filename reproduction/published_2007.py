@@ -28,7 +28,7 @@ TABLE_1 = read_published(
     ["both reduced-error", "both normal", "normal vs unpruned", "kernel vs NBTree"],
 )
 
-# Global kernel of bandwidth 5 % on normally pruned trees, MSE minus that of Laplace or of NBTree,
+# Global kernel of bandwidth 5% on normally pruned trees, MSE minus that of Laplace or of NBTree,
 # with the p-value of a one-sided Wilcoxon test.
 TABLE_2 = read_published(
     """
@@ -50,7 +50,7 @@ TABLE_2 = read_published(
     ["kernel vs Laplace", "p", "kernel vs NBTree", "p"],
 )
 
-# Kernel inside the separators' subsets, bandwidth 5 %, minus Laplace: AUC, both on normally pruned
+# Kernel inside the separators' subsets, bandwidth 5%, minus Laplace: AUC, both on normally pruned
 # trees; AUC, against Laplace on unpruned ones; MSE, both on normally pruned ones, with its p-value.
 TABLE_3 = read_published(
     """

@@ -53,7 +53,7 @@ TABLE_II = {
                                  "COMB": (0.005, 0.002)},
 }  # fmt: skip
 
-# Share of the cases of which a probability changed by 10 % or more, in %.
+# Share of the cases, in %, with a probability that changed by 10% or more.
 TABLE_III = read_published(
     """
     cancer          5.8  70.1   6.6

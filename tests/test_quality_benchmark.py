@@ -8,7 +8,7 @@ from benchmarks.quality import large, peers, summary
 
 
 def results(auc, tree="readable"):
-    """Return rows of sets a, b, ... with these AUCs by method, log-loss one minus AUC."""
+    """Return results of the sets a, b, ... with these AUCs by method; the log-loss is 1 - AUC."""
     return pd.DataFrame(
         {"tree": tree, "set": "abcdefgh"[j], "method": method, "auc": value, "log_loss": 1 - value}
         for method, values in auc.items()

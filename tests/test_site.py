@@ -76,7 +76,7 @@ def test_the_reference_lists_only_what_exists():
 
 
 def names_of_the_developers_page():
-    """Return what its pieces of code define."""
+    """Return the names that the code on the developers page defines."""
     text = (DOCS / "developers" / "index.md").read_text()
     names = {}
     for code in re.findall(r" +```python\n(.*?)\n +```", text, re.DOTALL):

@@ -61,7 +61,7 @@ def problems(draw, missing=0.0):
         if rng.random() < 0.3:
             arguments["costs"][f] = float(rng.choice([0.5, 3.0]))
         if labels is not None:
-            if rng.random() < 0.3:  # from each category (row) to each other (column)
+            if rng.random() < 0.3:  # costs from each category (row) to each other one (column)
                 matrix = rng.choice([0.5, 1.0, 4.0], (len(labels), len(labels)))
                 arguments["costs"][f] = np.where(np.eye(len(labels)), 0.0, matrix)
             if rng.random() < 0.4:

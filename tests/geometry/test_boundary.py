@@ -618,7 +618,7 @@ def test_a_pipeline_is_refused_because_its_tree_tests_transformed_columns():
     rows = model[:-1].transform(X * 100)
     assert Boundary(keep(model, fold=False)).fit(rows).n_features_in_ == 2
     scaled = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X * 100, y)
-    assert Boundary(scaled).fit(X * 100).n_features_in_ == 2  # in raw columns
+    assert Boundary(scaled).fit(X * 100).n_features_in_ == 2  # the number of raw columns
     alone = make_pipeline(DecisionTreeClassifier(max_depth=2)).fit(X, y)
     assert Boundary(alone).fit(X).n_features_in_ == 2  # nothing is transformed
 

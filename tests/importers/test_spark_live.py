@@ -1,4 +1,4 @@
-"""Live models of pyspark are kept as they are: runs where pyspark and Java are installed."""
+"""Live models of pyspark can be kept; these tests need pyspark and Java."""
 
 import os
 import shutil

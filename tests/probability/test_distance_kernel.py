@@ -64,7 +64,8 @@ def test_the_curves_of_the_classes_are_what_probabilities_are_made_of(
         p = np.column_stack(shares) / np.sum(shares, axis=0)[:, None]
         np.testing.assert_allclose(p, model.predict_proba(X), atol=1e-4)
         local = kt.DistanceKernelClassifier(tree, "leaf", kernel=kernel).fit(X, y)
-        for c, label in enumerate(model.tree_.classes):  # of all cases, whatever the scope
+        # the curve is that of all cases, whatever the scope
+        for c, label in enumerate(model.tree_.classes):
             np.testing.assert_array_equal(local.curve(h[:, c], label), shares[c])
 
 

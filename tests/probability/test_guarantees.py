@@ -18,7 +18,7 @@ LEARNER = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)
 
 
 def check_nested(model, X):
-    """Sets and intervals grow with their level; intervals of a case contain the estimate."""
+    """Check that sets and intervals grow with their level, and that intervals contain the estimate."""
     sets = [model.predict_set(X, level) for level in LEVELS]
     for smaller, larger in pairwise(sets):
         assert (smaller <= larger).all()

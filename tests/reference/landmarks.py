@@ -9,7 +9,7 @@ import numpy as np
 
 
 def class_sums(expert, row):
-    """Sum over the landmarks of each class of mass x bell(distance) for one encoded row."""
+    """Return, for one encoded row, the sum of mass x bell(distance) over each class's landmarks."""
     here, sums = coordinates(expert.space, row), []
     for first, last in zip(expert.class_start[:-1], expert.class_start[1:], strict=True):
         total = 0.0

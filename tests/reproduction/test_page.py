@@ -1,4 +1,4 @@
-"""docs/reproduction.md is made of the raw results beside it and of what was written by hand."""
+"""docs/reproduction.md agrees with the raw results beside it; the rest is written by hand."""
 
 import pytest
 

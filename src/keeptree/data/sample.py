@@ -23,7 +23,7 @@ class Sample:
     y : ndarray of shape (n,), optional
         Positions in ``tree.classes``.
     weight : ndarray of shape (n,), optional
-        Weights, not negative; default 1.
+        Nonnegative weights; by default 1.
     columns : tuple of ndarray, optional
         Minimum, maximum, mean and standard deviation of the columns, if already known.
 

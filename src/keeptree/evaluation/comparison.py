@@ -208,8 +208,8 @@ class Comparison:
         Parameters
         ----------
         confidence : float
-            Confidence level of the intervals. A single holdout has one for the accuracy only
-            (Wilson's).
+            Confidence level of the intervals. With a single split, only the accuracy has an
+            interval (Wilson's).
         corrected : bool
             Widen the intervals for the overlap of training parts (Nadeau and Bengio 2003).
 

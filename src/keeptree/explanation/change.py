@@ -125,7 +125,7 @@ class NearestChange:
 
     @property
     def found(self):
-        """Whether an allowed change exists or none is needed."""
+        """Whether an allowed change exists, or no change is needed."""
         return bool(np.isfinite(self.cost))
 
     @cached_property

@@ -53,7 +53,7 @@ class Sketch:
         self.children, self.branch_of, self.counts, self.label = [], [], [], []
         self.terms = []
         self.parent = []
-        self.values = {}  # of a regression tree: node -> weight, mean and variance
+        self.values = {}  # node -> (weight, mean, variance) of a regression tree
         self.add()
 
     @property

@@ -16,7 +16,8 @@ from keeptree.encoding import (
 
 FORMAT, VERSION = "keeptree.Tree", 3
 _OBLIQUE = ("term_start", "term_feature", "term_weight")  # since version 3
-_BEFORE = 2  # for trees without oblique tests, so that older versions can read them
+# version of trees without oblique tests, so that older versions of KeepTree can read them
+_BEFORE = 2
 _UNSEALED = 1  # the last version whose files have no digest
 _NOT_THE_TREE = ("format", "version", "source", "signatures", "digest")
 
