@@ -102,8 +102,9 @@ def score_task(task, data_dir=None):
     Parameters
     ----------
     task : dict
-        ``dataset``, ``sample``, and ``size`` for a division at that training size; without it a
-        ten-fold cross-validation. As in Weka, the cases of all folds are ranked together.
+        ``dataset`` and ``sample``. With ``size``, the data are divided once with this training
+        size; otherwise the task is a ten-fold cross-validation, whose test cases are ranked
+        together, as in Weka.
     data_dir : str, optional
         Folder with data files.
 

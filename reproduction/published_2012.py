@@ -7,7 +7,8 @@ from reproduction.agreement import read_published
 
 VARIANTS = ("NORM", "TDIST", "COMB")
 
-# Relative gain in AUC over C4.5 in %; of several classes the average, then the weighted average.
+# Relative gain in AUC over C4.5 in %; with several classes, the average and then the weighted
+# average.
 TABLE_I = read_published(
     """
     cancer               3.1   3.1   3.6   6.9

@@ -51,7 +51,9 @@ def read_raw(path):
     Returns
     -------
     records : dict
+        File name -> records.
     reports : dict
+        Description of the samples of each report.
     """
     import pyarrow.parquet as pq
 

@@ -125,7 +125,7 @@ def decode(data, decoders):
     data : object
         Content of a JSON file.
     decoders : dict of str to callable
-        Function of the tagged dictionary for each tag of ``encode_object``.
+        Tag -> function that decodes a dictionary with this tag, as written by ``encode_object``.
     """
     if isinstance(data, list):
         return [decode(item, decoders) for item in data]

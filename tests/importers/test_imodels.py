@@ -1,4 +1,4 @@
-"""A model of imodels that is one tree sends every row to the same leaf, and decides as it does."""
+"""A kept tree sends every row to the same leaf as the imodels model, and decides as it does."""
 
 import numpy as np
 import pandas as pd

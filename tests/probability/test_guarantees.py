@@ -18,7 +18,7 @@ LEARNER = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)
 
 
 def check_nested(model, X):
-    """Check that sets and intervals grow with their level, and that intervals contain the estimate."""
+    """Check that sets and intervals grow with their level, and contain the estimate."""
     sets = [model.predict_set(X, level) for level in LEVELS]
     for smaller, larger in pairwise(sets):
         assert (smaller <= larger).all()
@@ -37,7 +37,7 @@ def check_nested(model, X):
 @settings(deadline=None)
 @given(SEEDS, st.integers(1, 60), st.integers(1, 4))
 def test_sets_and_intervals_grow_with_their_level(seed, n, n_classes):
-    """Also where a class has one calibration case, or none."""
+    """This also holds if a class has one calibration case, or none."""
     rng = np.random.default_rng(seed)
     p, y = rng.dirichlet(np.ones(n_classes), n).round(1), rng.integers(0, n_classes, n)
     p /= p.sum(axis=1, keepdims=True)

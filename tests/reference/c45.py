@@ -25,7 +25,7 @@ class Options:
     collapse: bool = True
     n_folds: int = 3
     mdl: bool = True
-    snap: str = "exact"  # "tolerant": Weka 3.6; "none"
+    snap: str = "exact"  # "exact", "tolerant" (as Weka 3.6) or "none"
 
 
 @dataclass

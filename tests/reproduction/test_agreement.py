@@ -24,7 +24,7 @@ from reproduction.tables import Table, number
     [
         ((3, 1), (2, 0.5), SAME),
         ((-3, 1), (-2, 0.5), SAME),
-        ((0.1, 1), (-0.1, 1), SAME),  # nothing in either
+        ((0.1, 1), (-0.1, 1), SAME),  # significant in neither
         ((3, 1), (0.2, 0.5), WEAKER),
         ((0.3, 1), (2, 0.5), WEAKER),
         ((-0.3, 1), (2, 0.5), OTHER),

@@ -1,7 +1,7 @@
 """Write small PMML files with JPMML's own answers, for tests/importers/test_pmml.py.
 
     python -m tools.pmml_reference.make_fixtures           writes tests/fixtures/pmml
-    python -m tools.pmml_reference.make_fixtures 500       compares so many random documents
+    python -m tools.pmml_reference.make_fixtures 500       compares 500 random documents
 
 Needs Java and the pip packages jpmml_evaluator, sklearn2pmml, nyoka and jpype1.
 """

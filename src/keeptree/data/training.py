@@ -91,7 +91,9 @@ def split_target(frame, target):
             f"The target {target!r} is missing in {plural(missing, 'row')}; remove those rows."
         )
     if frame.shape[1] == 1:
-        raise ValueError(f"There is no column besides the target {target!r}; add some.")
+        raise ValueError(
+            f"There is no column besides the target {target!r}; add at least one attribute."
+        )
     distinct = y.nunique()
     if distinct > MOST_CLASSES:
         raise ValueError(

@@ -262,8 +262,8 @@ class NodeWriter:
         if sorted(map(str, answers)) == sorted(map(str, range(len(node.children)))):
             return True
         self._tell(
-            f"The file shares missing values among children ({self.strategy}) where a Tree has "
-            "more branches; such rows are refused unless missing='share' is chosen."
+            f"The file shares missing values among children ({self.strategy}) where the Tree "
+            "has more branches than children; such rows are refused unless missing='share' is chosen."
         )
         return False
 

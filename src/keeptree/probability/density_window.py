@@ -30,6 +30,7 @@ class WindowTables:
     anchor, moments : ndarrays of shape (n_cases,) and (n_cases, 6)
         Origin and prefix sums of the segment that holds each case.
     reach : ndarray of shape (n_curves,)
+        Half width of the kernel of each curve.
     coefficient : ndarray of shape (3,)
         Coefficients of 1, abs(u) and u² in the kernel.
     """

@@ -112,7 +112,7 @@ def _check_tests(tree):
     )
     nominal = np.array([labels is not None for labels in tree.categories])
     fits = (nominal[feature] == (tree.kind[inner] == NOMINAL)).all()
-    _expect(fits, "a numeric test needs a numeric column and a nominal test one with categories")
+    _expect(fits, "a numeric test needs a numeric column, and a nominal test a nominal column")
 
 
 def _check_terms(tree):
