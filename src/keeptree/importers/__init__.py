@@ -192,7 +192,8 @@ def keep_with_steps(model, X=None):
     model : fitted estimator or Tree
         Source for :func:`keep`.
     X : array-like or data frame, optional
-        Raw training rows, which divide the counts of leaves that occur several times.
+        Raw training rows. If a leaf occurs several times in the folded tree, they determine how its
+        counts are divided.
 
     Returns
     -------

@@ -257,7 +257,10 @@ class _Builder:
         return sketch.nominal(node, feature, goes.values(), missing, len(lines)), below
 
     def _check_covered(self, lines, taken, reachable):
-        """Raise an error if no branch takes a possible category; note this for unknown ones."""
+        """Raise an error if no branch takes a possible category.
+
+        A test without a branch for unknown categories is only noted.
+        """
         name = lines[0].name
         uncovered = [x for x in reachable if x not in taken]
         unseen = self.other[name] in uncovered

@@ -263,7 +263,8 @@ class NodeWriter:
             return True
         self._tell(
             f"The file shares missing values among children ({self.strategy}) where the Tree "
-            "has more branches than children; such rows are refused unless missing='share' is chosen."
+            "has more branches than children; such rows are refused unless missing='share' is "
+            "chosen."
         )
         return False
 

@@ -19,8 +19,7 @@ def classifier_tree(model):
         counts = _sum_leaves(counts, nodes)
     return Tree(
         counts=counts,
-        # Decide by fractions, as scikit-learn does, because their products with the weight could
-        # tie.
+        # scikit-learn decides by fractions, whose products with the weight could tie.
         label=fractions.argmax(axis=1),
         classes=model.classes_,
         **_structure(model, nodes),

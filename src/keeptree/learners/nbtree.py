@@ -35,9 +35,9 @@ class NBTreeClassifier(ClassTreeLearner):
     Parameters
     ----------
     n_folds : int, default=5
-        Number of folds of the cross-validation. All cases count as errors in a branch with fewer
-        rows than folds (for a numeric test, at most as many). At least two branches must be large
-        enough.
+        Number of folds of the cross-validation. If a branch has fewer rows than folds (or, for a
+        numeric test, as many), all of its cases count as errors. At least two branches must be
+        larger.
     min_samples_split : int, default=30
         Minimum weight of a node that is split.
     min_error_reduction : float in [0, 1], default=0.05

@@ -45,7 +45,7 @@ class Nodes:
 class Test:
     """A test of the new tree; each branch leads to (node, possible values, vacant).
 
-    The node is one of the old tree, or runs of numbers still to be divided.
+    The node is a node of the old tree, or a ``Divided`` if its numbers must still be divided.
     """
 
     kind: int = LEAF
