@@ -255,11 +255,11 @@ class Comparison:
         differences : list of dict
             ``model``, ``metric``, ``baseline``, and the fields of
             :class:`~keeptree.evaluation.PairedDifference` over the splits where both have a value
-            and at most one is infinite. If any differences are infinite (``n_infinite``), so is the
-            mean if they have the same sign, and no test is possible. The tests are one-sided: a
-            small p-value means that the model is *better* than the baseline (a larger AUC, a
-            smaller Brier score), a p-value near 1 that it is worse. ``better`` states what the
-            interval shows: True, False, or None if it contains 0.
+            and at most one is infinite. ``n_infinite`` counts infinite differences. If there are
+            any, no test is possible, and the mean is infinite, or None if they have both signs. The
+            tests are one-sided: a small p-value means that the model is *better* than the baseline
+            (a larger AUC, a smaller Brier score), a p-value near 1 that it is worse. ``better``
+            states what the interval shows: True, False, or None if it contains 0.
         """
         baseline = one_of(self.models, baseline or self.baseline, "model")
         options = {

@@ -52,7 +52,7 @@ def paired_difference(
     test_share: float | None = None,
     corrected: bool = False,
 ) -> PairedDifference:
-    """Test whether paired differences are more than chance.
+    """Test whether the mean of paired differences is larger than chance would explain.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def dict_to_fields(data, declared):
     data = check_seal(data) if "digest" in data else data
     known = {"format", "version", *(f.name for f in declared)}
     if unknown := sorted(set(data) - known):
-        raise ValueError(f"Not a tree: its field {unknown[0]!r:.50} is not a field of a tree.")
+        raise ValueError(f"Not a tree: it has an unknown field {unknown[0]!r:.50}.")
     values = {f.name: data[f.name] for f in declared if data.get(f.name) is not None}
     required = (f.name for f in declared if f.default is f.default_factory is MISSING)
     if absent := [name for name in required if name not in values]:
