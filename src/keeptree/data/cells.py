@@ -142,7 +142,7 @@ def unseen_cells(column, values):
     column : pyarrow.Array or pyarrow.ChunkedArray
         Argument of :func:`cells_as_labels`.
     values : pandas.Categorical
-        Its result.
+        Result of :func:`cells_as_labels`.
 
     Returns
     -------

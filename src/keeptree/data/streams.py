@@ -37,7 +37,7 @@ class Source(io.RawIOBase):
     Parameters
     ----------
     file : binary file
-        Need not be seekable.
+        File to read; it need not be seekable.
     size : int, optional
         Size in bytes, if known.
 

@@ -51,7 +51,7 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
     drop : sequence of str
         Columns to ignore, such as an identifier.
     tree : Tree or estimator, optional
-        If it has column names, only these columns are returned, in its order.
+        Tree or learner. If it has column names, only these columns are returned, in its order.
 
     Returns
     -------

@@ -254,7 +254,7 @@ class LearningDisplay:
     Parameters
     ----------
     curve : LearningCurve
-        From :func:`~keeptree.evaluation.learning_curve`.
+        Result of :func:`~keeptree.evaluation.learning_curve`.
 
     Attributes
     ----------

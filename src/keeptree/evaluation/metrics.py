@@ -192,7 +192,7 @@ def weighted_accuracy(
     Returns
     -------
     accuracy : float
-        NaN if no case has a weight.
+        Weighted accuracy; NaN if no case has a weight.
 
     Examples
     --------

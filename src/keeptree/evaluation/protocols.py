@@ -48,7 +48,7 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
     n_splits : int, optional
         Number of repetitions, samples or folds; by default as above.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -81,7 +81,7 @@ class BootstrapSplit(BaseShuffleSplit):
     n_splits : int
         Number of samples.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the random numbers.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class DividedBootstrapSplit(BaseShuffleSplit):
         Share of the distinct cases of each class that go to the test part; at least one stays on
         either side. A class with a single distinct case goes to the training part.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the random numbers.
 
     Examples
     --------

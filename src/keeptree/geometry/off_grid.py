@@ -173,7 +173,10 @@ class OffGrid:
 
 
 def _differs(nearest, value):
-    """Whether any number of a row differs from the nearest multiple; missing values do not."""
+    """Return which rows have a number that differs from its nearest multiple.
+
+    A missing value does not differ.
+    """
     return ((nearest != value) & (value == value)).any(axis=1)
 
 

@@ -26,8 +26,8 @@ def binary_counts(cases, value, prior, rate, penalty):
     Returns
     -------
     counts : ndarray of shape (2,) or None
-        None if the counts are not integers, because of weights or settings that the formula does
-        not cover.
+        Class counts; None if they are not integers, because of weights or settings that the formula
+        does not cover.
 
     Examples
     --------

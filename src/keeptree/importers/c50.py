@@ -25,7 +25,7 @@ def read_tree(source, *, tree=None):
     source : Path or str
         Path of the file; text without a ``.names`` file is refused.
     tree : int, optional
-        Boosting trial.
+        Number of the boosting trial.
     """
     names = source.with_suffix(".names") if isinstance(source, Path) else None
     if names is None or not names.is_file():

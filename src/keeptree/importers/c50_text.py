@@ -29,7 +29,7 @@ def read_text(text, *, known=None, tree=None):
         Labels of the data. C5.0 prints only how many cases of a leaf belong to other classes, so
         counts of three or more classes require data.
     tree : int, optional
-        Boosting trial.
+        Number of the boosting trial.
     """
     starts = [found.end() for found in _TREE.finditer(text)]
     if not starts:

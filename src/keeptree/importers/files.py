@@ -24,7 +24,7 @@ class Source:
     Attributes
     ----------
     importer : str
-        ``"file:function"`` in ``keeptree.importers``.
+        Importer as ``"file:function"`` in ``keeptree.importers``.
     content : object
         Argument of the function: text, bytes, a JSON document or a path.
     name : str or None

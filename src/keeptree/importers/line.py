@@ -50,7 +50,7 @@ class Line:
     missing, unseen : bool
         Whether missing values and unknown categories take this branch.
     leaf : Leaf or None
-        None if there are branches below it.
+        Class at the end of the line; None if there are branches below it.
     terms : tuple
         For a weighted sum, whose text is the ``name``: pairs of a column name and its weight.
     """

@@ -125,7 +125,7 @@ def read_predicate(element, fields, double):
     Parameters
     ----------
     element : Element
-        One of ``PREDICATES``.
+        Element with one of the names in ``PREDICATES``.
     fields : Fields
         Available fields.
     double : bool

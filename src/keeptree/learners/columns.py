@@ -23,7 +23,7 @@ def encode_columns(columns, label, n_categories, n_classes):
     label : array of shape (n,)
         Class codes.
     n_categories : array of shape (d,), int64
-        0 for a numeric column.
+        Number of categories of each column; 0 for a numeric column.
     n_classes : int
         Number of classes.
     """

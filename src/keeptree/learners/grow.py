@@ -30,7 +30,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
     weight : array of shape (n,) or None
         Weights; None for ones.
     n_categories : sequence of d int
-        0 for a numeric column.
+        Number of categories of each column; 0 for a numeric column.
     n_classes : int
         Number of classes, including those without rows.
     options : GrowOptions

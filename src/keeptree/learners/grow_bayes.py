@@ -103,7 +103,7 @@ class BayesTreeGrower:
     weight : array of shape (n,)
         Weights.
     n_categories : sequence of d int
-        0 for a numeric column.
+        Number of categories of each column; 0 for a numeric column.
     n_classes : int
         Number of classes, including those without rows.
     options : BayesOptions

@@ -52,7 +52,7 @@ class MixedGrower:
     label, weight : arrays of shape (n,)
         Class codes and weights.
     n_categories : array of shape (d,)
-        0 for a numeric column.
+        Number of categories of each column; 0 for a numeric column.
     averaged : array of shape (d,), bool
         Columns that enter the mean gain.
     n_classes : int

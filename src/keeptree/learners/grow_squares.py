@@ -32,7 +32,7 @@ def grow_squares(X, y, weight, n_categories, options):
     weight : array of shape (n,) or None
         Weights; None for ones.
     n_categories : sequence of d int
-        0 for a numeric column.
+        Number of categories of each column; 0 for a numeric column.
     options : keeptree._compiled.grow_squares.SquaresOptions
         Conditions for splitting a node.
 
@@ -102,7 +102,7 @@ def prune_squares(grown, X, y, weight):
     squares = moments[2] - 2 * mean * moments[1] + mean**2 * moments[0]
     # The pruning function counts errors by class: column 1 holds those of a leaf.
     errors = np.zeros((len(mean), 2))
-    # As in J48, differences below 1e-6 are attributed to rounding.
+    # The factor makes differences below 1e-14 vanish in J48's tolerance of 1e-6.
     errors[:, 1] = np.maximum(squares, 0) / weight.sum() * 1e8
     label = np.zeros(len(mean), dtype=np.int32)
     prune_reduced_error(shape, errors, held, label)

@@ -14,9 +14,9 @@ class Answers:
     Parameters
     ----------
     prediction : ndarray of shape (n,)
-        As ``predict`` returns it.
+        Result of ``predict``.
     scores : ndarray or None
-        As ``predict_proba`` returns them, or ``decision_function`` of a model that only ranks; None
+        Result of ``predict_proba``, or of ``decision_function`` for a model that only ranks; None
         for a model that has neither.
     rows : ndarray of shape (n, n_features) or None
         The rows as the tree reads them; None if the model is not a KeepTree model.

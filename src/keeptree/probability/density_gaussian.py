@@ -90,7 +90,7 @@ class KernelTables:
         curve : int64 ndarray of shape (n,) or (1,)
             Curve of each row, or one curve for all rows, counted within a class. It is not checked.
         h : float32 ndarray of shape (n, n_classes), or (n, 1) for two classes
-            Distances, not NaN.
+            Distances, without NaN.
         estimated : int64 ndarray
             Classes that have curves; the others keep their prior. With two classes, only the first.
         prior : ndarray of shape (n_classes,)

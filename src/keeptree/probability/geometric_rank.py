@@ -17,7 +17,7 @@ from keeptree.probability.smoothing import smoothed_nodes
 # Leaf probabilities closer than this are ties, so that rounding does not affect the ranking.
 _SAME = 1e-12
 LEAST = np.finfo(np.float64).tiny  # smallest absolute score, for cases on the boundary
-MOST = 1e150  # largest absolute score, because distances are measured up to this
+MOST = 1e150  # largest absolute score; larger distances count as this
 
 
 class GeometricRankClassifier(KeptTreeModel):

@@ -64,7 +64,7 @@ class KernelPlanes:
         The position of a projection is its difference from the mean along the direction (of length
         1, or 0 where nothing separates the classes).
     scale : ndarray of shape (n_planes, 2)
-        1 / bandwidth of distance and position.
+        Inverse bandwidths of distance and position.
     start : int64 ndarray of shape (n_planes + 1,)
         First case of each plane.
     place, mass : ndarrays of shape (n_cases, 2)
