@@ -252,7 +252,7 @@ class _Leaf:
         self._tighten(tree, margin)
 
     def _tighten(self, tree, margin):
-        """Move the half-spaces of weighted sums inward, so that rounding keeps points in the leaf."""
+        """Move the half-spaces of sums inward, so that rounding cannot move a point out."""
         polytopes, size = self.program.polytopes, abs(self.row) + 1 / self.search.factor
         for k in np.flatnonzero(self.source >= tree.n_features):
             s = self.source[k] - tree.n_features

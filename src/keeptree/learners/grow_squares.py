@@ -102,7 +102,7 @@ def prune_squares(grown, X, y, weight):
     squares = moments[2] - 2 * mean * moments[1] + mean**2 * moments[0]
     # The pruning function counts errors by class: column 1 holds those of a leaf.
     errors = np.zeros((len(mean), 2))
-    # The factor makes differences below 1e-14 vanish in J48's tolerance of 1e-6.
+    # The factor reduces J48's tolerance of 1e-6 to a relative tolerance of 1e-14.
     errors[:, 1] = np.maximum(squares, 0) / weight.sum() * 1e8
     label = np.zeros(len(mean), dtype=np.int32)
     prune_reduced_error(shape, errors, held, label)

@@ -25,7 +25,7 @@ class Branch:
     sign : {"<=", ">"} or None
         Comparison with the threshold; None for a nominal test.
     threshold : float or None
-        None for a nominal test.
+        Number that the test compares with; None for a nominal test.
     labels : tuple
         Categories that a nominal test sends down this branch; empty for a numeric test.
     terms : tuple

@@ -66,7 +66,7 @@ def quote_term(name):
 def refuse_oblique(tree, what, instead):
     """Raise a ValueError if the tree has oblique tests.
 
-    ``what`` completes "oblique tests ..., which", and ``instead`` tells the user what to do.
+    ``what`` says in the message what cannot be done, and ``instead`` what to do about it.
     """
     if tree.has_oblique:
         raise ValueError(
