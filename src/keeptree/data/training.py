@@ -28,8 +28,8 @@ class Training(NamedTuple):
     y : pandas.Series
         Classes, with the column name; a categorical target keeps its declared labels.
     notation : tuple or None
-        Notation of each attribute with a unit or dates, None for the others; None if there is no
-        such attribute. Stored in a model as ``notation_``.
+        For each attribute, its unit or date format, or None if it has neither; None if no attribute
+        has one. A model stores it as ``notation_``.
     """
 
     X: object

@@ -143,7 +143,7 @@ def _check_categories(tree):
     for labels in tree.categories:
         if labels is not None:
             sound = len(labels) > 0 and _none_missing(labels) and _distinct(labels)
-            _expect(sound, "the categories of a column must be distinct labels, none missing")
+            _expect(sound, "the categories of a column must be distinct, and none may be missing")
     _check_unknown(tree)
     width = np.diff(tree.category_start)
     _expect((width[tree.kind != NOMINAL] == 0).all(), "only a nominal test has categories")
