@@ -159,7 +159,7 @@ def _warn_foreign_signatures(tree, path):
     names = [signature.by for signature in tree.signatures if signature.digest not in known]
     if names:
         warnings.warn(
-            f"{path}: {', '.join(map(clean, names))} signed another tree than this one; run "
+            f"{path}: {', '.join(map(clean, names))} signed a different tree; run "
             "keeptree verify for details.",
             stacklevel=3,
         )

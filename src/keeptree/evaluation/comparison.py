@@ -382,7 +382,7 @@ class Comparison:
 
 
 def _add_resubstitution(experiment, protocol):
-    """Add a split that trains and tests on all cases, and the metrics that .632+ needs."""
+    """Add a split with all cases as both training and test part, and the metrics for .632+."""
     everything = np.arange(len(experiment.y))
     parts = Parts.from_pairs([*experiment.parts, (everything, everything)])
     metrics = experiment.metrics

@@ -94,9 +94,9 @@ class ConfDTreeClassifier(ProbabilityModel):
     The ``options`` are, with the default first:
 
     ``minimum`` : "every", "class" or "node"
-        Which cases must number at least m: those of every class in the node, or else the node is
-        not checked; those of each class, for its own interval; or those of the whole node (the
-        paper's Algorithm 1).
+        What must have at least m cases: every class in the node, because otherwise the node is not
+        checked; the class itself, for its own interval; or the node as a whole (the paper's
+        Algorithm 1).
     ``t_for`` : "mean", "individual" or "prediction"
         What t intervals cover: the mean of the class; an individual, mean ± t sd; or the next
         individual, mean ± t sd sqrt(1 + 1/n).

@@ -110,7 +110,7 @@ class RidgeLogistic:
         return found.nit < _STEPS
 
     def _unit(self, penalty):
-        """Return coordinates in which each logit has curvature 1: inverse roots of its curvature.
+        """Return, for each logit, coordinates in which its curvature is 1.
 
         They are computed from a part of the rows, because only the number of steps depends on them.
         """
@@ -130,7 +130,7 @@ class RidgeLogistic:
     def _loss(self, theta):
         """Return the log-loss at theta and its gradient; logits have one row per class.
 
-        Long rows are faster.
+        NumPy is faster along these long rows.
         """
         logits = theta[:-1].T @ self.columns + (self.prior + theta[-1])[:, None]
         if len(self.prior) == 1:
