@@ -21,9 +21,9 @@ class PairedDifference:
     low, high : float or None
         Confidence interval of the mean, by the t distribution.
     p_t, p_wilcoxon : float or None
-        Paired t-test and Wilcoxon signed-rank test.
+        p-values of the paired t-test and of the Wilcoxon signed-rank test.
     p_corrected : float or None
-        The corrected resampled t-test, if the sizes of the parts were given.
+        p-value of the corrected resampled t-test, if ``test_share`` was given.
 
     Examples
     --------

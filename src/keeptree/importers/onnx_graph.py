@@ -180,8 +180,8 @@ class Graph:
         self._follow_scores(node.output[0], len(labels), found)
         if not found:
             raise ValueError(
-                "The TreeEnsemble of this model predicts numbers: no ArgMax after it chooses a "
-                "class; keep a classifier."
+                "This model has no ArgMax after its TreeEnsemble, so it predicts numbers; keep a "
+                "classifier."
             )
         return found[0]
 

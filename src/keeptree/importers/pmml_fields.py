@@ -145,7 +145,7 @@ class Fields:
             return replace(inner, type=kind, single=inner.single or kind == "float")
         if kind != inner.type:
             raise ValueError(
-                f"The derived field {name!r:.80} makes {kind} of {inner.type}, which is not "
+                f"The derived field {name!r:.80} converts {inner.type} to {kind}, which is not "
                 "supported."
             )
         return inner

@@ -58,7 +58,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numeric values allowed on a path: the interval (low, high], and missing."""
+    """Numbers possible on a path, an interval (low, high], and whether they may be missing."""
 
     low: float = -np.inf
     high: float = LARGEST
@@ -67,7 +67,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Categories:
-    """Codes of a nominal column allowed on a path, and missing."""
+    """Codes of a nominal column possible on a path, and whether they may be missing."""
 
     codes: frozenset
     missing: bool = True
