@@ -46,7 +46,7 @@ def compare(
     models : dict of str to estimator, or list of estimators
         Any scikit-learn classifiers. Each is cloned and fitted again on every training part. Frozen
         models (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) are not refitted, and a warning
-        tells so: their figures are only valid on cases that were not used in their training.
+        says so. Their figures are valid only on cases that were not used to train them.
     X, y : array-likes
         Cases and classes.
     protocol : str, int or splitter

@@ -71,7 +71,7 @@ class Inputs:
     width : int
         Number of columns; 0 if unknown.
     column_of : list of int
-        Column of each feature of the tree; empty if they are identical.
+        Column of each feature of the tree; empty if feature k is column k.
     rounded : tuple of bool
         Whether each column is rounded to float32; empty if the same for all.
     compare_dtype : {"float32", "float64"}

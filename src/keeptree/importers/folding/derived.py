@@ -131,9 +131,9 @@ def run(columns, which, values):
     Returns
     -------
     derived : ndarray of shape (n,)
-        float64 if the values are; overflows become the largest number.
+        Results, in float64 if the values are; an overflow becomes the largest number.
     refused : ndarray of shape (n,), bool
-        Values for which a step raises an error.
+        Whether a step raises an error for each value.
     """
     values = values.copy()
     refused = np.zeros(len(values), dtype=bool)
