@@ -70,7 +70,7 @@ def line_of(name, rows, bare, scored, empty):
 
 
 def best(repeats, file, engine, what):
-    """The measurement with the least processor time: other work on the machine only adds to it."""
+    """Return the measurement with the least processor time, because other work only adds to it."""
     found = [in_process(engine, file, what) for _ in range(repeats)]
     return min(found, key=lambda one: one["seconds"])
 

@@ -340,7 +340,7 @@ def _output_folder(path):
 
 
 def write_head(about, paper):
-    """Return the beginning of the Markdown report: what was run on what, by what."""
+    """Return the beginning of the Markdown report: the command, the data and the software."""
     lines = [f"# {about['paper']}", "", about["citation"], ""]
     if "samples" not in about:
         return "\n".join(lines)

@@ -61,10 +61,10 @@ class Example:
         Returns
         -------
         findings : dict of float
-            Mean absolute deviation of ``leaf`` and ``separator`` from the truth and of the latter
-            from the estimate along x; the ``side_effect`` of the leaf (what it adds to the
-            probability just inside the soft border, and what the separators add there); the
-            largest ``asymmetry`` of the leaf's estimate, and that of the truth.
+            Mean absolute deviations of the ``leaf`` and ``separator`` estimates from the truth, and
+            of the latter from the estimate along x. The ``side_effect``: what the leaf, and the
+            separators, add to the probability just inside the soft border. The largest
+            ``asymmetry`` of the leaf's estimate, and that of the truth.
         """
         inside = (self.x > self.left) & (self.x < self.left + _HALF_WIDTH)
         depth = np.linspace(0.01, (self.right - self.left) / 2 - 0.01, 50)

@@ -83,7 +83,7 @@ def test_every_public_estimator_can_be_saved():
     public = (getattr(kt, name) for name in kt.__all__)
     estimators = {k for k in public if isinstance(k, type) and issubclass(k, BaseEstimator)}
     tested = {type(model) for model in MODELS.values()}
-    assert estimators - tested == {kt.Boundary, kt.Metric}  # inside the models
+    assert estimators - tested == {kt.Boundary, kt.Metric}  # these classes are saved inside models
     assert all(kind.all_saved_fields() for kind in estimators)
 
 

@@ -1,4 +1,4 @@
-"""TreeRegressor: scikit-learn's tree on numbers, the best subsets, fractions, honest pruning."""
+"""TreeRegressor agrees with scikit-learn on numbers, finds the best subsets, and prunes."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""ConfDTree: the paper's numbers, the naive reference, its readings, and what it leaves alone."""
+"""ConfDTree agrees with the paper's numbers and a naive reference, in all its readings."""
 
 import pickle
 import warnings

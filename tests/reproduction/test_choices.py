@@ -1,4 +1,4 @@
-"""The choices: every one has its data, the chosen one is that of the paper's tables."""
+"""Every alternative choice has its data, and the chosen one agrees with the paper's tables."""
 
 import numpy as np
 import pytest
