@@ -139,7 +139,7 @@ def test_a_terminal_gets_a_bar_that_disappears(monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("hurried")
-def test_nobody_is_told_who_does_not_want_to_be(monkeypatch):
+def test_progress_can_be_switched_off(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
     with watch("Scoring", wanted=False):

@@ -154,7 +154,7 @@ def test_a_tree_with_one_class_only_is_saved(tmp_path):
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_what_cannot_be_saved_says_what_to_do(tmp_path):
+def test_an_object_that_cannot_be_saved_gives_advice(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = tmp_path / "model.json"
     pipeline = make_pipeline(PCA(), DecisionTreeClassifier()).fit(X, y)

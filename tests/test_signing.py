@@ -50,7 +50,7 @@ def test_sign_and_verify_on_the_command_line(tree_file, capsys):
     assert main(["verify", str(tree_file), "--digest", "0"]) == 2
 
 
-def test_a_tree_that_was_changed_after_it_was_signed_is_told_everywhere(tree_file, capsys):
+def test_a_tree_changed_after_signing_is_reported_everywhere(tree_file, capsys):
     kt.sign_file(tree_file, by="Ada")
     threshold = [None if t is None else t + 1 for t in mixed_tree().to_dict()["threshold"]]
     edit(tree_file, threshold=threshold)
@@ -124,7 +124,7 @@ def recounted(tmp_path):
     return tmp_path / "recounted.json", tree, more
 
 
-def test_a_signature_from_before_a_recount_is_told_apart_from_one_of_another_tree(recounted):
+def test_a_signature_from_before_a_recount_differs_from_one_of_another_tree(recounted):
     path, tree, more = recounted
     assert more.digest != tree.digest
     found = kt.verify_file(path)

@@ -132,7 +132,7 @@ def test_the_positive_class_can_be_chosen():
         compare_here([TREE], X, NAMES, positive="bening")
 
 
-def test_an_infinite_loss_makes_an_infinite_mean_and_is_said():
+def test_an_infinite_loss_makes_an_infinite_mean_and_is_reported():
     leaves = DecisionTreeClassifier(random_state=0)
     models = {"leaves": leaves, "one": Counting(), "again": leaves}
     found = compare_here(models, X, Y, metrics=["log_loss_unclipped", "log_loss"], n_splits=3)

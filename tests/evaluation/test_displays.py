@@ -39,7 +39,7 @@ def test_differences(comparison, tmp_path):
 
 
 @pytest.mark.parametrize("baseline", ["tree", "Bayes"])
-def test_an_infinite_difference_is_said_to_be_infinite_even_where_both_are(baseline):
+def test_an_infinite_difference_is_reported_even_where_both_are_infinite(baseline):
     X, y = load_breast_cancer(return_X_y=True)
     models = {**MODELS, "small": DecisionTreeClassifier(max_depth=5, random_state=0)}
     del models["svm"]

@@ -100,7 +100,7 @@ def test_a_damaged_file_is_kept_aside_and_what_can_be_read_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00\x00" * 9, b"[1, 2]\n", b'{"task": 3}\n'])
-def test_a_file_that_is_no_results_file_is_never_overwritten(tmp_path, content):
+def test_a_file_that_is_not_a_results_file_is_never_overwritten(tmp_path, content):
     results = tmp_path / "r.jsonl"
     results.write_bytes(content)
     (tmp_path / "r.jsonl.damaged-1").write_text("an older one")

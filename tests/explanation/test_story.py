@@ -126,7 +126,7 @@ def test_the_path_is_the_trees_and_every_margin_has_the_right_side(tree, seed):
             assert (step["margin"] > 0) == (child == tree.children(step["node"])[1])
 
 
-def test_it_is_said_where_the_estimate_disagrees(cancer):
+def test_the_story_says_where_the_estimate_disagrees(cancer):
     X, y, tree = cancer
     model = kt.DistanceKernelClassifier(tree).fit(X, y)
     p, decided = model.predict_proba(X), model.predict(X)
@@ -154,7 +154,7 @@ def test_contributions_add_up_to_the_log_odds(cancer):
     assert total == pytest.approx(np.log(p / (1 - p)))
 
 
-def test_the_trace_of_confdtree_is_told(cancer):
+def test_the_story_contains_the_trace_of_confdtree(cancer):
     X, y, tree = cancer
     model = kt.ConfDTreeClassifier(tree).fit(X, y)
     story = kt.explain(model, X.iloc[3])
@@ -331,7 +331,7 @@ def test_a_step_tells_value_and_threshold_as_they_are(value, threshold, said):
 
 
 @pytest.mark.parametrize("certain", [True, False])
-def test_an_estimate_that_disagrees_with_the_changed_decision_is_said_to(cancer, certain):
+def test_the_change_says_if_the_estimate_disagrees_with_the_new_decision(cancer, certain):
     X, y, tree = cancer
     model = kt.DistanceKernelClassifier(tree).fit(X, y)
     for i in range(60):

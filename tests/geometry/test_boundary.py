@@ -474,7 +474,7 @@ def test_a_class_without_a_leaf_is_infinitely_far():
     assert boundary.nearest([[1.0, 0.0]], target="never").distance[0] == np.inf
 
 
-def test_a_leaf_that_no_float32_reaches_is_no_region():
+def test_a_leaf_that_no_float32_reaches_is_not_a_region():
     gap = np.float64(np.float32(1.0)) + 1e-12  # no float32 lies in (1, 1 + 1e-12]
     tree = Tree(
         kind=[1, 0, 1, 0, 0], feature=[0, -1, 0, -1, -1],
@@ -623,7 +623,7 @@ def test_a_pipeline_is_refused_because_its_tree_tests_transformed_columns():
     assert Boundary(alone).fit(X).n_features_in_ == 2  # nothing is transformed
 
 
-def test_what_is_no_class_no_metric_and_no_classification_tree_is_a_clear_error():
+def test_an_invalid_target_metric_or_tree_is_a_clear_error():
     boundary = Boundary(stump()).fit(np.eye(2))
     with pytest.raises(ValueError, match="target 'perhaps' is not a class of the tree"):
         boundary.nearest(np.eye(2), target="perhaps")

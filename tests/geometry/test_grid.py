@@ -249,7 +249,7 @@ def test_the_observed_grid_is_that_of_the_training_sample():
         ({1: 1}, r"grid has a step for 'x\[1\]', whose values are categories"),
     ],
 )
-def test_what_is_no_grid_is_refused_in_one_sentence(grid, message):
+def test_an_invalid_grid_is_refused_in_one_sentence(grid, message):
     tree = random_tree(0, 4, 2, 2, 1)
     with pytest.raises(ValueError, match=message):
         Boundary(tree, grid=grid).fit(decode(tree, random_rows(tree, 0)))

@@ -256,7 +256,7 @@ def test_scoring_many_rows_needs_little_memory(model, cancer, cancer_tree):
 
 
 @every_model
-def test_what_is_wrong_is_said_in_one_sentence(model, cancer, cancer_tree):
+def test_bad_input_is_refused_in_one_sentence(model, cancer, cancer_tree):
     X, y = cancer
     kept = kt.keep(cancer_tree)
     fitted = with_estimator(model, kept).fit(X, y)
@@ -406,7 +406,7 @@ def test_a_class_reached_by_missing_values_only_has_the_sign_of_the_decision():
 
 
 @every_model
-def test_smaller_mistakes_are_said_in_one_sentence_too(model, cancer, cancer_tree):
+def test_smaller_mistakes_are_refused_in_one_sentence_too(model, cancer, cancer_tree):
     X, y = cancer
     kept = kt.keep(cancer_tree)
     fitted = with_estimator(model, kept, n_jobs=np.int64(2)).fit(X, y)

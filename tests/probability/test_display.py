@@ -34,7 +34,7 @@ def test_given_values_are_drawn_on_given_axes():
     kt.DistanceKernelDisplay.from_predictions([-1.0, 1.0], [0.9, 0.1], [0, 1], laplace=[0.8, 0.2])
 
 
-def test_what_cannot_be_drawn_is_said(cancer):
+def test_data_that_cannot_be_drawn_are_refused_in_a_sentence(cancer):
     X, y = cancer
     with pytest.raises(ValueError, match="not a fitted DistanceKernelClassifier"):
         kt.DistanceKernelDisplay.from_estimator(kt.DistanceKernelClassifier(), X, y)

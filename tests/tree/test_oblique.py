@@ -138,7 +138,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_sum_that_is_written_wrongly_is_told_by_line_and_column(text):
+def test_an_error_in_a_sum_names_its_line_and_column(text):
     with pytest.raises(ValueError, match=WRONG[text]):
         kt.keep(f"{text}\nelse: z")
 
@@ -163,6 +163,6 @@ REFUSING = {
 
 
 @pytest.mark.parametrize("what", REFUSING)
-def test_what_cannot_use_oblique_tests_says_so(what):
+def test_functions_that_cannot_use_oblique_tests_refuse_them(what):
     with pytest.raises(ValueError, match=f"oblique tests .*{what}"):
         REFUSING[what](example_tree(), None, None, None)

@@ -225,7 +225,7 @@ def test_labels_that_cannot_be_compared_keep_their_order():
 
 
 @pytest.mark.parametrize("declared", [[0, 1], [0, 0, 1], [1, 2, 3], [[0, 1, 2]]])
-def test_a_declared_order_that_is_none_is_a_clear_error(declared):
+def test_an_invalid_declared_order_is_a_clear_error(declared):
     with pytest.raises(ValueError, match="declared must hold the position of every class once"):
         two_orders(declared=declared)
 
@@ -480,7 +480,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_file_that_is_no_tree_is_a_value_error(tmp_path, text):
+def test_a_file_that_is_not_a_tree_is_a_value_error(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ValueError, match=r"Not a tree|not a KeepTree file|digest does not match"):
         kt.Tree.load(tmp_path / "x.json")
