@@ -21,9 +21,9 @@ from keeptree.probability.case_spread import CaseSpread
 from keeptree.terminal import make_table, open_console
 
 N_TRAIN, N_NEW, N_COLUMNS = 1200, 4000, 6
-GROUPS = 10  # of new cases with similar probabilities
-LEVELS = (0.5, 0.8, 0.95)  # of class sets, beside --coverage
-DRAWS = 200  # of the attributes that a tree does not test
+GROUPS = 10  # number of groups of new cases with similar probabilities
+LEVELS = (0.5, 0.8, 0.95)  # coverage of further class sets, beside --coverage
+DRAWS = 200  # number of draws of the attributes that a tree does not test
 BUNDLED = (load_breast_cancer, load_digits, load_iris, load_wine)
 
 
