@@ -2,10 +2,8 @@
 
 from copy import copy
 
-from keeptree.engines.tally import count_batches
+from keeptree.engines.tally import ROWS, count_batches
 from keeptree.output import require_extra
-
-_ROWS = 1 << 17  # of a block
 
 
 def score(table, request):
@@ -21,7 +19,7 @@ def score(table, request):
     if isinstance(table, pa.RecordBatch):
         return scorer.score_batch(table)
     if isinstance(table, pa.Table):
-        batches = table.select(scorer.wanted).to_batches(max_chunksize=_ROWS)
+        batches = table.select(scorer.wanted).to_batches(max_chunksize=ROWS)
     elif isinstance(table, pa.RecordBatchReader):
         batches = table
     else:
@@ -46,7 +44,7 @@ def tally(table, survey):
     elif isinstance(table, pa.RecordBatchReader):
         batches = table
     elif isinstance(table, pa.Table):
-        batches = table.select(survey.wanted).to_batches(max_chunksize=_ROWS)
+        batches = table.select(survey.wanted).to_batches(max_chunksize=ROWS)
     else:
         batches = _read(table, survey.wanted)
     return count_batches(batches, survey)
@@ -64,7 +62,7 @@ def _read(dataset, columns):
         options.pre_buffer = False
     return dataset.to_batches(
         columns=columns,
-        batch_size=_ROWS,
+        batch_size=ROWS,
         batch_readahead=0,
         fragment_readahead=0,
         use_threads=False,  # threads would still read ahead

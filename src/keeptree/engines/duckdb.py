@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from uuid import uuid4
 
-from keeptree.engines.tally import count_batches
+from keeptree.engines.tally import ROWS, count_batches
 from keeptree.output import require_extra
 
 _TYPES = {"bool": "BOOLEAN", "int64": "BIGINT", "float64": "DOUBLE", "string": "VARCHAR"}
@@ -96,4 +96,4 @@ def tally(table, survey):
     wanted = table.project(", ".join(map(_quoted, survey.wanted)))
     # Renamed in DuckDB 1.4.
     read = getattr(wanted, "to_arrow_reader", None) or wanted.fetch_record_batch
-    return count_batches(read(1 << 17), survey)
+    return count_batches(read(ROWS), survey)

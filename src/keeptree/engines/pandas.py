@@ -1,8 +1,6 @@
 """Score data frames of pandas."""
 
-from keeptree.engines.tally import count_batches
-
-_ROWS = 1 << 17  # of a block
+from keeptree.engines.tally import ROWS, count_batches
 
 
 def score(table, request):
@@ -37,4 +35,4 @@ def tally_frame(frame, survey, part=0):
     import pyarrow as pa
 
     table = pa.Table.from_pandas(frame[survey.wanted], preserve_index=False)
-    return count_batches(table.combine_chunks().to_batches(max_chunksize=_ROWS), survey, part)
+    return count_batches(table.combine_chunks().to_batches(max_chunksize=ROWS), survey, part)

@@ -1,9 +1,7 @@
 """Score data frames and lazy frames of Polars."""
 
-from keeptree.engines.tally import count_batches
+from keeptree.engines.tally import ROWS, count_batches
 from keeptree.output import require_extra
-
-_ROWS = 1 << 17  # rows per block, enough to make the overhead of a call negligible
 
 
 def score(table, request):
@@ -39,7 +37,7 @@ def _batches(table):
     """The record batches of a table; an empty one if it has no rows."""
     import pyarrow as pa
 
-    batches = table.combine_chunks().to_batches(max_chunksize=_ROWS)
+    batches = table.combine_chunks().to_batches(max_chunksize=ROWS)
     return batches or [pa.RecordBatch.from_pylist([], schema=table.schema)]
 
 
@@ -56,7 +54,7 @@ def tally(table, survey):
     if isinstance(table, pl.LazyFrame):
         blocks = table.collect_batches() if hasattr(table, "collect_batches") else [table.collect()]
     else:
-        blocks = table.iter_slices(_ROWS)
+        blocks = table.iter_slices(ROWS)
     oldest = pl.CompatLevel.oldest()
     tables = (block.to_arrow(compat_level=oldest).combine_chunks() for block in blocks)
     return count_batches((batch for table in tables for batch in table.to_batches()), survey)

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from keeptree.engines.tally import count_batches
+from keeptree.engines.tally import ROWS, count_batches
 from keeptree.output import require_extra
 
 
@@ -82,6 +82,6 @@ def tally(table, survey):
     """Count a Dataset block by block in this process, as Ray streams it."""
     table = table.select_columns(survey.wanted)
     table.context.execution_options.preserve_order = True
-    blocks = table.iter_batches(batch_format="pyarrow", batch_size=1 << 17)
+    blocks = table.iter_batches(batch_format="pyarrow", batch_size=ROWS)
     batches = (batch for block in blocks for batch in block.combine_chunks().to_batches())
     return count_batches(batches, survey)

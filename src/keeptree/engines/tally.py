@@ -17,6 +17,7 @@ from keeptree.data.labels import plain
 from keeptree.importers.counting import node_counts
 from keeptree.saving import from_json
 
+ROWS = 1 << 17  # of a block; with so many, the overhead of a call is negligible
 _KEY = "__keeptree_key__"  # column of random keys that decides which rows are drawn
 _SPARE = 100  # rows of each class that are kept until the end
 _FEWEST = 10  # minimum rows of a class in the sample, if it has that many

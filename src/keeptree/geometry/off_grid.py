@@ -17,6 +17,8 @@ from keeptree.geometry.regions import find_regions
 from keeptree.geometry.rows import classes_of, flat_rows
 from keeptree.tree import NUMERIC
 
+_MOST_PARTS = 64  # patterns of missing columns whose boxes are kept for the next rows
+
 
 class Settled(NamedTuple):
     """Nearest regions of rows: distance, separator, class and nearest point."""
@@ -44,7 +46,7 @@ class OffGrid:
         tested = np.unique(tree.feature[tree.kind == NUMERIC])
         self.tree, self.metric = tree, metric
         self.step = np.where(np.isin(np.arange(tree.n_features), tested), step, 0.0)
-        self._regions = None
+        self._regions, self._parts = None, {}
         inverse = inverse_step(np.where(self.step > 0, self.step, 1.0))
         self._whole = np.flatnonzero((self.step > 0) & (inverse > 0))  # 1 / step is a whole number
         self._other = np.flatnonzero((self.step > 0) & (inverse == 0))
@@ -139,14 +141,12 @@ class OffGrid:
         kept = ~missing[boxes.feature]
         if kept.all():
             return priced
-        start = np.concatenate([[0], np.cumsum(kept)])[boxes.start]
-        part = replace(
-            boxes,
-            start=start,
-            tests=np.ascontiguousarray(boxes.tests[:, kept]),
-            **{name: getattr(boxes, name)[kept] for name in _SIDES},
-        )
-        return self._price(part)
+        part = self._parts.get(missing.tobytes())
+        if part is None:
+            if len(self._parts) >= _MOST_PARTS:
+                self._parts.clear()
+            part = self._parts[missing.tobytes()] = self._price(_with_sides(boxes, kept))
+        return part
 
     @property
     def priced_boxes(self):
@@ -170,6 +170,16 @@ class OffGrid:
         rules[:, compiled.STEP] = self.step
         rules[gridded, compiled.INVERSE] = inverse_step(self.step[gridded])
         return compiled.Rules(rules, np.empty(0))
+
+
+def _with_sides(boxes, kept):
+    """Return the boxes with only some of their sides."""
+    return replace(
+        boxes,
+        start=np.concatenate([[0], np.cumsum(kept)])[boxes.start],
+        tests=np.ascontiguousarray(boxes.tests[:, kept]),
+        **{name: getattr(boxes, name)[kept] for name in _SIDES},
+    )
 
 
 def _differs(nearest, value):
