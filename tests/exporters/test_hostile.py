@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree import exporters
@@ -80,6 +81,26 @@ def test_words_of_our_own_templates_are_text_in_the_data(name):
     total = X[words[1]] + 2.0 * (X[words[0]] == words[0])
     y = np.array(words)[np.digitize(total, np.quantile(total, np.arange(1, 7) / 7))]
     assert export(kt.keep(kt.C45Classifier().fit(X, y)), name)
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_branch_of_several_odd_categories_survives(name):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": pd.Categorical.from_codes(rng.integers(0, 12, 400), NAMES)})
+    y = (X["a"].cat.codes < 6).to_numpy() ^ (rng.random(400) < 0.05)
+    tree = kt.keep(kt.C45Classifier(subset_splits=True, max_depth=1).fit(X, y))
+    assert tree.n_leaves == 2
+    assert export(tree, name)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_a_ranking_of_many_regions_is_exported(dialect):
+    X = pd.DataFrame({"a": np.arange(300.0)})
+    tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, np.arange(300) % 2))
+    assert tree.n_leaves == 300  # 150 regions of each class, and SQLite functions take 100 values
+    assert export(
+        kt.GeometricRankClassifier(tree).fit(X, np.arange(300) % 2), "sql", dialect=dialect
+    )
 
 
 @pytest.mark.parametrize("where", ["name", "label"])

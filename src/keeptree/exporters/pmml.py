@@ -25,6 +25,7 @@ from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE, refuse_oblique
 FORMAT = "PMML"
 _MOST_INDENTS = 50  # a chain of tests would be mostly blanks
 _INTEGERS = 2**31  # whole numbers from here on are text: JPMML has 32 bits for them
+_ENTITIES = {"\r": "&#13;"}  # a parser would read a carriage return as a line feed
 _TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
 
 
@@ -270,7 +271,7 @@ class _Document:
         if len(taken) == 1:
             return _simple(name, "equal", taken[0])
         quoted = " ".join(f'"{_escaped(text)}"' for text in taken)
-        array = f'<Array n="{len(taken)}" type="string">{escape(quoted)}</Array>'
+        array = f'<Array n="{len(taken)}" type="string">{escape(quoted, _ENTITIES)}</Array>'
         if _type(tree.categories[f]) == "integer":
             array = f'<Array n="{len(taken)}" type="int">{" ".join(taken)}</Array>'
         return (

@@ -35,7 +35,7 @@ class ConfDTree:
             raise ValueError(
                 f"This ConfDTreeClassifier has {plural(len(model['checks']), 'test')} that correct "
                 f"{plural(self.n_classes, 'class', 'classes')}, and a query may have {_MOST:,} "
-                "corrections; prune the tree, or export the model to ONNX, Python, JavaScript or C."
+                "corrections; prune the tree, or export the model to Python, JavaScript or C."
             )
 
     def probabilities(self):

@@ -11,6 +11,7 @@ from keeptree.output import require_extra
 # Mark columns of a step, and line ends that must not be indented, until the text is complete.
 OPEN, CLOSE, LINE_END = "\ue000", "\ue001", "\ue003"
 _PART = r"[\w-]+|\"(?:[^\"]|\"\")+\""  # of the name of a table
+_ARGUMENTS = 50  # of a function; SQLite takes 100
 _UNWRITABLE = f"\0{OPEN}{CLOSE}{LINE_END}"
 _TABLE = re.compile(f"(?:{_PART})(?:\\.(?:{_PART}))*")
 # Words that no dialect takes as the name of a table; sqlglot quotes none of them.
@@ -238,15 +239,11 @@ class Spelling:
 
     def greatest(self, texts):
         """The largest of some values."""
-        if len(texts) == 1:
-            return texts[0]
-        return f"{'MAX' if self.key == 'sqlite' else 'GREATEST'}({', '.join(texts)})"
+        return _nested_call("MAX" if self.key == "sqlite" else "GREATEST", texts)
 
     def least(self, texts):
         """The smallest of some values."""
-        if len(texts) == 1:
-            return texts[0]
-        return f"{'MIN' if self.key == 'sqlite' else 'LEAST'}({', '.join(texts)})"
+        return _nested_call("MIN" if self.key == "sqlite" else "LEAST", texts)
 
     def round(self, text):
         """The nearest whole number."""
@@ -289,6 +286,16 @@ class Spelling:
         from sqlglot import exp
 
         return getattr(exp, function)(*args, **options).sql(dialect=self.key)
+
+
+def _nested_call(function, texts):
+    """Call a function that takes any number of values, in groups that every dialect allows."""
+    while len(texts) > 1:
+        groups = [texts[k : k + _ARGUMENTS] for k in range(0, len(texts), _ARGUMENTS)]
+        texts = [
+            f"{function}({', '.join(group)})" if len(group) > 1 else group[0] for group in groups
+        ]
+    return texts[0]
 
 
 @lru_cache
