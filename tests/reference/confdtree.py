@@ -211,7 +211,7 @@ def is_normal(values, weights, significance):
         return False
     if (weights == weights.round()).all():
         cases = np.repeat(values, weights.astype(int))
-        return stats.kstest(cases, "norm", args=(mean, sd)).pvalue > significance
+        return stats.kstest(cases, stats.norm(mean, sd).cdf).pvalue > significance
     distance, below = 0.0, 0.0
     for value, w in zip(values, weights, strict=True):
         cdf = stats.norm.cdf(value, mean, sd)
