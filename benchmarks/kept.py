@@ -38,9 +38,9 @@ def scoring():
     for n_train, kept, note in (
         (10_000, kt.keep(tree), ""),
         (100_000, kt.keep(tree), ""),
-        # With the learner, the margins may have further tests: in the leaves of a large sample,
+        # With the learner, the margins may have further tests: rules in a large sample,
         (10_000, tree, ", with the learner"),
-        (1_600, tree, ", with the learner"),  # at quantiles of a small one
+        (1_600, tree, ", with the learner"),  # quantiles in a small one
     ):
         models = [kind(kept).fit(X[:n_train], y[:n_train]) for kind in kinds]
         base, *times = best_times([(m.predict_proba, new) for m in (tree, *models)], repeats=5)

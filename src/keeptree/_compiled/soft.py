@@ -262,6 +262,14 @@ def add_margins(
             if tests.kind[node] == 0:
                 for j in range(m):
                     result[at, j, :size] = path[node, j]
+            elif tests.kind[node] == NUMERIC and not side[:, tests.child[first]].any():
+                x = values[tests.column[node]]
+                slope = 7.0 * steep[node]  # of a rule, which has no scores but those of its path
+                _share_first(size, x, tests.threshold[node], slope, tests.missing[node], share)
+                for j in range(m):
+                    left, right = result[at, j], result[at + 1, j]
+                    for i in range(size):
+                        left[i] = share[i] * left[i] + (1.0 - share[i]) * right[i]
             elif tests.kind[node] == NUMERIC:
                 x = values[tests.column[node]]
                 _margin_shares(

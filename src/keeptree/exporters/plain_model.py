@@ -44,7 +44,8 @@ def plain_model(model, place):
         value is missing) and ``table`` (of a nominal test, by its number as text: a row of shares
         for each category and one for a missing value). A numeric test gives its first child
         ``1 / (1 + exp(-z))``, z being ``(threshold - x) * steep`` of the node, at most 40 and at
-        least -40; if ``steep`` is 0 the test is hard.
+        least -40. If ``steep`` is 0 the test is hard; if it is negative, every value counts as
+        missing.
     ``margin``
         Logits: ``intercept``, plus for each part of ``reach`` the average of its ``values`` over
         the leaves of ``tests``, as above with its ``steep``, plus for each part of ``sides`` and
