@@ -17,26 +17,26 @@ def results(auc, tree="readable"):
 
 
 def test_gap_closed_is_the_ratio_of_the_mean_gains():
-    rows = results({"Laplace": [0.5, 0.9], "soft": [0.6, 0.9], "forest": [0.7, 0.95]})
+    rows = results({"laplace": [0.5, 0.9], "soft": [0.6, 0.9], "forest": [0.7, 0.95]})
     closed, _ = summary.gap_closed(rows)
-    assert closed["Laplace"] == 0
+    assert closed["laplace"] == 0
     assert closed["forest"] == pytest.approx(100)
     assert closed["soft"] == pytest.approx(100 * 0.05 / 0.125)
 
 
 def test_the_median_leaves_out_sets_without_a_gap():
-    rows = results({"Laplace": [0.5, 0.9, 0.8], "soft": [0.6, 0.8, 0.8], "forest": [0.7, 0.9, 0.9]})
+    rows = results({"laplace": [0.5, 0.9, 0.8], "soft": [0.6, 0.8, 0.8], "forest": [0.7, 0.9, 0.9]})
     _, typical = summary.gap_closed(rows)
     assert typical["soft"] == pytest.approx(np.median([50, 0]))  # b has no gap
 
 
 def test_losses_are_listed_and_draws_are_none():
     rows = results(
-        {"Laplace": [0.5, 0.9, 0.7], "shrinkage": [0.4, 0.8, 0.7], "kept": [0.6, 0.85, 0.7]}
+        {"laplace": [0.5, 0.9, 0.7], "shrinkage-cv": [0.4, 0.8, 0.7], "kept": [0.6, 0.85, 0.7]}
     )
     losses = summary.losses_table(rows, "kept")
     assert set(losses["set"]) == {"b"}
-    assert set(losses["rival"]) == {"Laplace"}
+    assert set(losses["rival"]) == {"laplace"}
     assert set(losses["measure"]) == {"AUC", "log-loss"}
 
 
@@ -64,7 +64,7 @@ def test_a_method_counts_if_it_is_finished_for_all_sets_and_the_truth_always():
 
 
 def test_sets_without_a_gap_are_left_out_of_the_share():
-    rows = results({"Laplace": [0.5, 0.9], "soft": [0.6, 0.99], "forest": [0.7, 0.89]})
+    rows = results({"laplace": [0.5, 0.9], "soft": [0.6, 0.99], "forest": [0.7, 0.89]})
     closed, _ = summary.gap_closed(rows)
     assert closed["soft"] == pytest.approx(50)  # b, where the forest is worse, would flatter it
 
@@ -149,4 +149,4 @@ class TestData:
         assert len(keys) == len(tasks)  # nothing is measured twice
         assert ("iris", 0, "none", "CatBoost") in keys
         assert ("sim-weak", 1, "none", "truth") in keys
-        assert ("sim-weak", 0, "J48", "ConfDTree") not in keys
+        assert ("sim-weak", 0, "J48", "confdtree") not in keys

@@ -24,9 +24,9 @@ PAGE, PICTURES = ROOT / "docs" / "quality.md", ROOT / "docs" / "images"
 SETS_FILE = ROOT / "docs" / "quality_sets.csv"
 SPLITS = 3
 QUICK = ("heart", "iris", "bands", "wine", "glass1", "haberman", "crx", "breast")
-SHOWN = ("shrinkage", "soft", "margin", "kept", "kept, coherent", "kept, no learner", FOREST)
+SHOWN = ("shrinkage-cv", "soft", "margin", "kept", "kept, coherent", "kept, no learner", FOREST)
 ON_EACH = ("kept", "CatBoost", "LightGBM", CALIBRATED, TRUTH)
-RARE = ("Laplace", *SHOWN[1:], *PEER_NAMES[1:])
+RARE = ("laplace", *SHOWN[1:], *PEER_NAMES[1:])
 
 
 def main(arguments=None):

@@ -29,12 +29,12 @@ from keeptree.evaluation.ranking import auc
 
 TREES = ("J48", "readable")
 KERNELS = {
-    f"kernel, {scope}": partial(kt.DistanceKernelClassifier, scope=scope)
-    for scope in ("global", "separator")
+    "kernel": partial(kt.DistanceKernelClassifier, scope="global"),
+    "separator-kernel": partial(kt.DistanceKernelClassifier, scope="separator"),
 }
 RANKS = {
-    f"rank, {scope}": partial(kt.GeometricRankClassifier, scope=scope)
-    for scope in ("global", "local")
+    "rank": partial(kt.GeometricRankClassifier, scope="global"),
+    "local-rank": partial(kt.GeometricRankClassifier, scope="local"),
 }
 STUDIES = {  # study -> (methods, parameters of the two variants)
     "grid": (KERNELS | RANKS, {"thresholds": {"grid": None}, "grid": {"grid": "observed"}}),

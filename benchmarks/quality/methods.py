@@ -94,26 +94,26 @@ def venn_abers(learner, tree, train):
 
 
 METHODS = {
-    "raw": kept(kt.SmoothedTreeClassifier, smoothing="leaves"),
-    "Laplace": kept(kt.SmoothedTreeClassifier, smoothing="laplace"),
+    "leaves": kept(kt.SmoothedTreeClassifier, smoothing="leaves"),
+    "laplace": kept(kt.SmoothedTreeClassifier, smoothing="laplace"),
     "m-estimate": kept(kt.SmoothedTreeClassifier, smoothing="m-estimate"),
-    "shrinkage": kept(kt.SmoothedTreeClassifier, smoothing="shrinkage", strength="cv"),
+    "shrinkage-cv": kept(kt.SmoothedTreeClassifier, smoothing="shrinkage", strength="cv"),
     "sigmoid": calibrated("sigmoid"),
     "isotonic": calibrated("isotonic"),
     "temperature": calibrated("temperature"),
     "Venn-Abers": venn_abers,
-    "ConfDTree": kept(kt.ConfDTreeClassifier),
-    "kernel, global": kept(kt.DistanceKernelClassifier, scope="global"),
-    "kernel, separator": kept(kt.DistanceKernelClassifier, scope="separator"),
-    "kernel, position": kept(kt.DistanceKernelClassifier, features="distance+separator"),
-    "rank, local": ranked,
+    "confdtree": kept(kt.ConfDTreeClassifier),
+    "kernel": kept(kt.DistanceKernelClassifier, scope="global"),
+    "separator-kernel": kept(kt.DistanceKernelClassifier, scope="separator"),
+    "position-kernel": kept(kt.DistanceKernelClassifier, features="distance+separator"),
+    "local-rank": ranked,
     "soft": kept(kt.SoftTreeClassifier),
     "margin": kept(kt.MarginTreeClassifier),
     "kept": kept_pool,
     "kept, no learner": kept_without_learner,
 }
-RANK_ONLY = ("rank, local",)
-ON_LARGE = ("Laplace", "shrinkage", "soft", "margin", "kept", "kept, no learner")
+RANK_ONLY = ("local-rank",)
+ON_LARGE = ("laplace", "shrinkage-cv", "soft", "margin", "kept", "kept, no learner")
 
 
 def _folds(y):

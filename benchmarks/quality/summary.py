@@ -11,13 +11,13 @@ from benchmarks.quality.measure import NO_TREE, TRUTH
 from benchmarks.quality.methods import LEARNERS
 from benchmarks.quality.peers import FOREST, PEER_NAMES, PEERS_ON_TREE
 
-BASE = "Laplace"
+BASE = "laplace"
 GROUPS = ("numeric", "imbalanced", "mixed", "large")
 WORTH = 0.02  # least gap in AUC by which a gain is divided
 SAME = 1e-6  # methods whose means are closer than this draw
 SEEN = 5e-4  # smaller losses are counted, not listed
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
-RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
+RIVALS = ("laplace", "shrinkage-cv", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
 
 
 def per_set(records):
@@ -162,7 +162,7 @@ def rare_table(rows, methods):
     return pd.DataFrame(table)
 
 
-def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
+def losses_table(rows, method, rivals=("laplace", "shrinkage-cv")):
     """Return every set on which the method is worse than a rival in the first four digits."""
     found = []
     for tree, own in rows.groupby("tree", sort=False):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
@@ -161,7 +162,8 @@ def test_a_learner_is_not_refitted_on_far_more_rows_than_its_tree_was_grown_on(l
     X, y = loans[NUMBERS].astype(float), loans["risk"]
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X[:300], y[:300])
     model = kt.fit_table(kt.KeptTreeClassifier(clf), X.assign(risk=y), "risk", sample=1000)
-    assert set(model.weights_.values()) == {0.1, 0.4, 0.6}  # the defaults
+    fold = clone(model.estimator).fit(X[:500], y[:500])
+    assert fold.tree_.digest == model.tree_.digest  # the kept tree scores the folds
     assert model.tree_.weight[0] == 3000
 
 
@@ -172,3 +174,17 @@ def test_a_signed_tree_is_known_as_recounted(loans, tree, tmp_path):
     assert [signature.by for signature in found.before_recount] == ["Ada Lovelace"]
     assert not found.signed
     assert not found.foreign
+
+
+def test_the_kept_tree_scores_the_folds_of_a_sample_much_larger_than_its_own(loans, tree):
+    small, large = (fit(loans, tree, sample=n) for n in (200, 2000))  # grown on 500 rows
+    assert isinstance(small.estimator, kt.Tree)
+    fold = clone(large.estimator).fit(loans[["age", "owner", "area"]][:50], loans["risk"][:50])
+    assert fold.tree_.digest == large.tree_.digest
+
+
+def test_settings_are_chosen_for_a_tree_without_a_learner_in_a_large_sample(loans, tree):
+    model = kt.fit_table(kt.KeptTreeClassifier(tree), loans, "risk", sample=2000)
+    assert list(model.weights_.values()) != [0.1, 0.4, 0.6]  # the defaults
+    X = loans[["age", "owner", "area"]]
+    assert model.predict(X).tolist() == tree.predict(X).tolist()

@@ -74,9 +74,9 @@ def fit_table(
     Notes
     -----
     Strengths and weights are chosen with trees that the learner grows on folds of the sample. If
-    the sample is more than twice as large as the one the kept tree was grown on, those trees are
-    better than the kept tree and their settings do not suit it. Defaults are then used, as for a
-    Tree.
+    the sample is more than twice as large as the one the kept tree was grown on, those trees would
+    be better than the kept tree, and their settings would not suit it. The kept tree has seen few
+    rows of such a sample, so the folds are scored with the kept tree itself.
 
     Rows with missing values are divided among children by the original counts of the tree.
 
@@ -120,9 +120,14 @@ def fit_table(
     drawn = tally.sample(survey) if drawn is None else drawn
     counted = _counted(tree, tally, len(drawn), random_state)
     X, y = _as_sample(drawn, tree, columns, target)
-    refits = not isinstance(estimator, Tree) and len(drawn) <= _LARGEST * tree.weight[0]
-    given = RecountedTree(estimator).with_tree(counted) if refits else counted
-    return clone(model).set_params(estimator=given).fit(X, y)
+    return clone(model).set_params(estimator=_given(estimator, tree, counted, len(drawn))).fit(X, y)
+
+
+def _given(estimator, tree, counted, n):
+    """Return the counted tree, with the learner whose trees on the folds choose the settings."""
+    if n > _LARGEST * tree.weight[0]:  # the tree has seen few of these rows, so it scores the folds
+        return RecountedTree(counted).with_tree(counted)
+    return counted if isinstance(estimator, Tree) else RecountedTree(estimator).with_tree(counted)
 
 
 def _check(model, sample, seed):

@@ -44,9 +44,9 @@ def fit_learner(learner, X, y, sample_weight):
 
 def reads_any_column(estimator):
     """Return whether X may hold text, which a pipeline's first step or a nominal tree reads."""
-    if isinstance(estimator, Tree):
-        return estimator.has_nominal
     inside = _inside(estimator)
+    if isinstance(inside, Tree):
+        return inside.has_nominal
     if inside is None or hasattr(inside, "steps"):
         return True
     return get_tags(inside).input_tags.categorical

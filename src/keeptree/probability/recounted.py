@@ -4,6 +4,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 
 from keeptree.importers import keep
+from keeptree.probability.estimator import allows_missing, reads_any_column
+from keeptree.tree import Tree
 
 
 class RecountedTree(ClassifierMixin, BaseEstimator):
@@ -13,8 +15,9 @@ class RecountedTree(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator
-        The learner, fitted or not.
+    estimator : estimator or Tree
+        The learner, fitted or not. A Tree is a learner that always grows this tree: in a sample
+        whose classes it has not seen, folds can be scored by the tree itself.
 
     Attributes
     ----------
@@ -34,7 +37,10 @@ class RecountedTree(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Grow the learner's tree, whose counts are those of the rows."""
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.tree_ = keep(clone(self.estimator).fit(X, y, **more))
+        grown = self.estimator
+        if not isinstance(grown, Tree):
+            grown = clone(grown).fit(X, y, **more)
+        self.tree_ = keep(grown)
         self.classes_, self.n_features_in_ = self.tree_.classes, self.tree_.n_features
         return self
 
@@ -44,5 +50,9 @@ class RecountedTree(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
+        if isinstance(self.estimator, Tree):
+            tags.input_tags.allow_nan = allows_missing(self.estimator)
+            tags.input_tags.categorical = reads_any_column(self.estimator)
+        else:
+            tags.input_tags = get_tags(self.estimator).input_tags
         return tags
