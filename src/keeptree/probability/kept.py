@@ -1,6 +1,7 @@
 """The recommended classifier: the kept tree decides, three experts estimate the probabilities."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ from keeptree.data.sample import stratified_part
 from keeptree.probability.case_spread import MOST_PROBES, CaseSpread, measure_spread
 from keeptree.probability.expectation import Scored
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
-from keeptree.probability.margin import MarginExpert, choose_margin, fit_margin
+from keeptree.probability.margin import ON_FOLDS, MarginExpert, choose_margin, fit_margin
 from keeptree.probability.pool import (
     Pool,
     fit_pool,
@@ -272,7 +273,8 @@ def _log_odds(value):
     return value - value.mean(axis=-1, keepdims=True)
 
 
-_FIT = (fit_soft, fit_margin, fit_kernel)  # in the order of EXPERTS
+# Fits of the experts on folds, in the order of EXPERTS.
+_FIT = (fit_soft, partial(fit_margin, tolerance=ON_FOLDS), fit_kernel)
 
 
 def _ask(experts, X, n_classes):

@@ -24,6 +24,7 @@ PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C
 _DEFAULT_C = 0.03
 _JUDGES = 3  # folds that decide whether rules are used
 _MOST_TRIED = 5  # penalties tried with rules
+ON_FOLDS = 1e-3  # tolerance where settings and weights are chosen
 _MOST_NUMBERS = 30_000_000  # size limit of the feature matrix; more rows are reduced to a part
 
 
@@ -129,11 +130,11 @@ class Contributions:
     intercept: np.ndarray
 
 
-def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], further=None):
+def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], further=None, tolerance=1e-6):
     """Fit the logistic model on the tests of a sample's tree.
 
     ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`. ``further`` names the
-    further tests: "rules", "quantiles" or None.
+    further tests: "rules", "quantiles" or None. ``tolerance`` is that of ``RidgeLogistic.fit``.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], further=None):
     widths = [len(node) for node in nodes]
     rows = stratified_part(sample.y, _MOST_NUMBERS // (sum(widths) + 1))
     problem = asked.logistic(sample.take(rows), C)
-    linear = problem.fit(C)
+    linear = problem.fit(C, tolerance)
     ends = np.cumsum(widths)[:-1]
     scores = np.zeros((len(PARTS), len(tests.kind), len(linear.intercept)))
     centre = np.zeros_like(scores[0])
@@ -202,7 +203,7 @@ def _fold_losses(fold, splits, penalties, scale):
     held, p = asked.features(fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
     losses = np.empty(len(penalties))
     for j, C in enumerate(penalties):
-        linear = problem.fit(C, tolerance=1e-3)
+        linear = problem.fit(C, ON_FOLDS)
         logits_to_shares(held @ linear.coef + linear.intercept, p)
         losses[j] = held_out_loss(p, fold.test.y, fold.test.weight)
     return losses
