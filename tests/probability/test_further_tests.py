@@ -214,3 +214,53 @@ def test_a_small_sample_asks_quantiles_and_a_large_one_does_not(waves, monkeypat
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y)
     folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
     assert (choose_margin(folds, (0.1,))[2] == "quantiles") is not large
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    missing=st.sampled_from([0.0, 0.05, 0.3, 0.6]),
+    unused=st.sampled_from([0.0, 0.3]),
+    shift=st.sampled_from([0.0, 1e8]),
+)
+def test_rules_of_any_sample_are_finite_and_ignore_rows_without_weight(
+    seed, missing, unused, shift
+):
+    rng = np.random.default_rng(seed)
+    n = 400
+    X, y = rng.normal(size=(n, 3)), rng.integers(3, size=n)
+    X[:, 1] += y
+    X[rng.random(X.shape) < missing * (0.2 + 0.8 * (y == 1))[:, None]] = np.nan  # tells the class
+    X += shift
+    weight = (rng.random(n) >= unused).astype(float)
+    tree = kt.C45Classifier(max_leaf_nodes=5, pruning="none").fit(X, y).tree_
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(further_tests, "_FEWEST_ROWS", 100)
+        rules = grow_rules(Sample(tree, X, y, weight))
+        if rules is None:
+            return
+        used = weight > 0
+        X[~used] = 1e300  # never read
+        again = grow_rules(Sample(tree, X[used], y[used], weight[used]))
+        expert = fit_margin(Sample(tree, X, y, weight), C=0.1, further="rules")
+    assert np.isfinite(rules.threshold).all()
+    np.testing.assert_array_equal(rules.threshold, again.threshold)
+    p = np.empty((used.sum(), 3))
+    expert.probability(X[used], p)
+    assert np.isfinite(p).all()
+    expert.check(tree)
+
+
+def test_a_rule_that_asks_whether_a_value_is_missing_can_be_exported(tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(6000, 2)), rng.integers(2, size=6000)
+    X[:, 0] += 0.5 * y
+    X[:, 1] = rng.integers(2, size=6000)
+    X[rng.random(6000) < np.where(y == 1, 0.5, 0.05), 1] = np.nan
+    model = kt.MarginTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)).fit(
+        X, y
+    )
+    splits, high = model.expert_.splits, np.nanmax(X, axis=0)
+    assert (splits.threshold > high[splits.feature] + 10).any()  # such a rule survives
+    for name in ("model.py", "model.js", "model.c", "model.onnx", "model.sql"):
+        assert "not checked" not in kt.export(model, tmp_path / name).checked

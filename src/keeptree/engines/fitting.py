@@ -20,7 +20,9 @@ from keeptree.saving import to_json
 from keeptree.tree import SHARE, Tree
 from keeptree.tree.signature import recounted
 
-_LARGEST = 2  # largest ratio of sample size to the size of the tree's own sample for refits
+# Ratios of the size of the sample to that of the sample the kept tree was grown on.
+_LARGEST = 2  # up to which the learner is refitted on folds
+_MOSTLY_NEW = 10  # from which the kept tree itself scores the folds
 
 
 def fit_table(
@@ -75,8 +77,9 @@ def fit_table(
     -----
     Strengths and weights are chosen with trees that the learner grows on folds of the sample. If
     the sample is more than twice as large as the one the kept tree was grown on, those trees would
-    be better than the kept tree, and their settings would not suit it. The kept tree has seen few
-    rows of such a sample, so the folds are scored with the kept tree itself.
+    be better than the kept tree, and their settings would not suit it. Defaults are then used, as
+    for a Tree. If the sample is at least ten times as large, the kept tree has seen few of its
+    rows, and the folds are scored with the kept tree itself; class sets are not calibrated on them.
 
     Rows with missing values are divided among children by the original counts of the tree.
 
@@ -125,9 +128,11 @@ def fit_table(
 
 def _given(estimator, tree, counted, n):
     """Return the counted tree, with the learner whose trees on the folds choose the settings."""
-    if n > _LARGEST * tree.weight[0]:  # the tree has seen few of these rows, so it scores the folds
+    if n >= _MOSTLY_NEW * tree.weight[0]:
         return RecountedTree(counted).with_tree(counted)
-    return counted if isinstance(estimator, Tree) else RecountedTree(estimator).with_tree(counted)
+    if isinstance(estimator, Tree) or n > _LARGEST * tree.weight[0]:
+        return counted
+    return RecountedTree(estimator).with_tree(counted)
 
 
 def _check(model, sample, seed):

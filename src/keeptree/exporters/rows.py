@@ -111,7 +111,8 @@ def beside(threshold):
         singles = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]
     singles = [float(x) for x in (singles[0], single, singles[1]) if np.isfinite(x)]
     middles = [(a + b) / 2 for a, b in pairwise(singles)]
-    around = [float(np.nextafter(threshold, side)) for side in (-np.inf, np.inf)]
+    with np.errstate(over="ignore"):
+        around = [float(np.nextafter(threshold, side)) for side in (-np.inf, np.inf)]
     turning = [float(np.nextafter(m, side)) for m in middles for side in (-np.inf, np.inf)]
     numbers = dict.fromkeys([threshold, *around, *singles, *middles, *turning])
     return [x for x in numbers if np.isfinite(x)]

@@ -22,6 +22,7 @@ _TREES, _LEAVES, _RATE = 32, 6, 0.3  # of the boosted trees
 _FEWEST_CASES = 20  # smallest leaf of a boosted tree
 _MOST_ROWS = 6000  # rows on which the boosted trees are grown, half of them for each tree
 _LONGEST_STEP = 4.0  # of the logit of a leaf, before it is multiplied by the rate
+_FAR_ABOVE = 100.0  # above the smallest value of a column, in units of its range
 _EVENLY = -1  # a missing value goes to both sides; marks the tests that divide all rows evenly
 _EVEN_SPREAD = -1.0  # a negative slope treats every value as missing
 _QUANTILES = (-1.5, -0.75, 0.0, 0.75, 1.5)  # normal scores
@@ -142,7 +143,7 @@ def with_leaf_beside(tree):
 
 def is_large(sample):
     """Return whether a sample supports rules."""
-    return len(sample) >= _FEWEST_ROWS
+    return np.count_nonzero(sample.weight) >= _FEWEST_ROWS
 
 
 def grow_rules(sample):
@@ -154,12 +155,16 @@ def grow_rules(sample):
     columns = _readable_columns(sample)
     if not is_large(sample) or len(columns) == 0:
         return None
-    grown = _boost(sample.take(stratified_part(sample.y, _MOST_ROWS)), columns)
+    present = sample.present
+    part = present.take(stratified_part(present.y, _MOST_ROWS))
+    low, high = sample.observed.low[columns], sample.observed.high[columns]
+    unit = np.where(high > low, high - low, 1.0)  # float32 resolves the values between 0 and 1
+    grown = _boost((part.X[:, columns] - low) / unit, part.y, part.weight, len(sample.tree.classes))
     leaf, place = sample.tree.n_nodes + 1, sample.tree.n_nodes + 2
-    splits, leaves = _even_splits(leaf, place, len(grown), columns[0])
+    splits, leaves = _even_splits(leaf, place, len(grown))
     for tree, node in zip(grown, leaves, strict=True):
-        splits += _splits_of(tree, node, place + 2 * len(splits), columns)
-    return replace(_leaf_splits(splits), beside=True)
+        splits += _splits_of(tree, node, place + 2 * len(splits))
+    return _leaf_splits([_in_units(split, columns, low, unit) for split in splits], beside=True)
 
 
 def split_quantiles(sample):
@@ -229,30 +234,41 @@ def _readable_columns(sample):
     return columns[(ends < _LARGEST).all(axis=0)]
 
 
-def _leaf_splits(splits):
+def _leaf_splits(splits, beside=False):
     """Return rows (node, feature, threshold, missing) as LeafSplits; None if there are none."""
     if not splits:
         return None
     node, feature, threshold, missing = zip(*splits, strict=True)
     whole = (np.array(values, dtype=np.int32) for values in (node, feature, missing))
     node, feature, missing = whole
-    return LeafSplits(node, feature, np.array(threshold), missing)
+    return LeafSplits(node, feature, np.array(threshold), missing, beside)
 
 
-def _even_splits(leaf, place, n, column):
+def _in_units(split, columns, low, unit):
+    """Return a split of scaled columns as one of the sample's columns.
+
+    A split with an infinite threshold sends all known values to its first child, and so does one
+    far above the largest value.
+    """
+    node, column, threshold, missing = split
+    if missing != _EVENLY:
+        threshold = low[column] + min(threshold, _FAR_ABOVE) * unit[column]
+    return node, columns[column], threshold, missing
+
+
+def _even_splits(leaf, place, n):
     """Divide a leaf evenly into n leaves, all at about the same depth; return splits and leaves."""
     splits, leaves = [], [leaf]
     while len(leaves) < n:
-        splits.append((leaves.pop(0), column, 0.0, _EVENLY))
+        splits.append((leaves.pop(0), 0, 0.0, _EVENLY))
         leaves += [place, place + 1]
         place += 2
     return splits, leaves
 
 
-def _boost(sample, columns):
+def _boost(X, y, weight, n_classes):
     """Return the boosted trees, as scikit-learn's ``tree_``."""
-    X, weight = sample.X[:, columns], sample.weight
-    wanted = np.eye(len(sample.tree.classes))[sample.y]
+    wanted = np.eye(n_classes)[y]
     share = weight @ wanted + 1
     logit = np.tile(np.log(share / share.sum()), (len(X), 1))
     draws, trees = np.random.default_rng(0), []
@@ -277,7 +293,7 @@ def _newton_steps(leaf, residual, curvature, weight):
     return np.clip(sums[0] / (sums[1] + 1), -_LONGEST_STEP, _LONGEST_STEP)
 
 
-def _splits_of(grown, node, place, columns):
+def _splits_of(grown, node, place):
     """Return the splits of a grown tree whose root is ``node``, with new nodes from ``place``."""
     splits, todo = [], [(0, node)]
     while todo:
@@ -285,7 +301,7 @@ def _splits_of(grown, node, place, columns):
         if grown.children_left[at] < 0:
             continue
         missing = 0 if grown.missing_go_to_left[at] else 1
-        splits.append((node, columns[grown.feature[at]], grown.threshold[at], missing))
+        splits.append((node, grown.feature[at], grown.threshold[at], missing))
         todo += [(grown.children_left[at], place), (grown.children_right[at], place + 1)]
         place += 2
     return splits

@@ -170,7 +170,8 @@ class KeptTreeClassifier(RefittedModel):
         if folds is None:
             return None
         probes = None
-        if refitted and not self.tree_.has_oblique:  # refitted trees test other weighted sums
+        # Refitted oblique trees test other weighted sums; without new trees there is no spread.
+        if refitted and self._grows_trees() and not self.tree_.has_oblique:
             probes = sample.present.take(stratified_part(sample.present.y, MOST_PROBES))
         opinions, y, weight, probed = _unseen(folds, chosen, probes)
         if refitted:

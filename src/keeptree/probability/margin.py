@@ -24,6 +24,7 @@ PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C
 _DEFAULT_C = 0.03
 _JUDGES = 3  # folds that decide whether rules are used
 _MOST_TRIED = 5  # penalties tried with rules
+_WEAK = 0.2  # penalties above are approached from stronger ones
 ON_FOLDS = 1e-3  # tolerance where settings and weights are chosen
 _MOST_NUMBERS = 30_000_000  # size limit of the feature matrix; more rows are reduced to a part
 
@@ -145,6 +146,8 @@ def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], further=None, tolerance=1e
     widths = [len(node) for node in nodes]
     rows = stratified_part(sample.y, _MOST_NUMBERS // (sum(widths) + 1))
     problem = asked.logistic(sample.take(rows), C)
+    for stronger in (C / 100, C / 10) if C > _WEAK else ():
+        problem.fit(stronger, 1e-2)  # a weak penalty takes fewer steps from these solutions
     linear = problem.fit(C, tolerance)
     ends = np.cumsum(widths)[:-1]
     scores = np.zeros((len(PARTS), len(tests.kind), len(linear.intercept)))

@@ -24,7 +24,9 @@ from keeptree.importers.steps import read_rows
 from keeptree.probability.blas import one_blas_thread
 from keeptree.probability.estimator import fit_learner, unfitted_learner
 from keeptree.probability.probabilistic import ProbabilityModel
+from keeptree.probability.recounted import RecountedTree
 from keeptree.progress import step
+from keeptree.tree import Tree
 
 FOLDS = 5
 _LEAST_WEIGHT = 0.1  # smaller mean weights raise a warning
@@ -199,8 +201,15 @@ class RefittedModel(ProbabilityModel):
         if folds is not None and unseen is not None:
             decided = [fold.tree.decide(fold.test.X) for fold in folds]
             unseen = unseen._replace(decision=np.concatenate(decided))
+        if unseen is not None and not self._grows_trees():
+            unseen = unseen._replace(refitted=False, decision=None)
         self._remember(sample, unseen)
         return self
+
+    def _grows_trees(self):
+        """Return whether the trees of the folds are new ones, which have not seen the test rows."""
+        learner = self.estimator
+        return not (isinstance(learner, RecountedTree) and isinstance(learner.estimator, Tree))
 
     @property
     def saved_parameters(self) -> dict[str, Any]:

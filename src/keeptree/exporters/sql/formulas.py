@@ -255,7 +255,7 @@ class Formulas:
         slope, single = steep[node], self.data["tree"]["float32"]
         if slope < 0:
             return [missing, self.spell.value(1 - tests["missing"][node])]
-        if slope == 0:
+        if slope == 0 or threshold + _MOST / slope == threshold:  # too steep to be soft
             one, zero = self.spell.value(1.0), self.spell.value(0.0)
             threshold = largest_at_most(threshold) if single else threshold
             inside = f"WHEN {x} <= {self.spell.exact(threshold)} THEN {one} ELSE {zero}"
