@@ -47,6 +47,7 @@ def test_json_and_page_hold_what_the_terminal_shows(folder, capsys, tmp_path):
     [
         (["missing.csv"], "missing.csv"),
         (["same.csv", "--target", "nothing"], "nothing"),
+        (["same.csv", "--target", "nope"], "There is no column 'nope'; choose from age, income"),
         (["same.csv", "--out", "page.txt"], "use the extension .html"),
         (["same.csv", "--alpha", "2"], "not a probability"),
         (["same.csv", "--fail-on", "weather"], "invalid choice"),

@@ -2,6 +2,8 @@
 
 import difflib
 
+_CLOSE = 0.65  # least similarity of a suggestion: one wrong letter in three
+
 
 def one_of(known, name, kind, most=None):
     """Return a name if it is valid, otherwise raise a ValueError with a suggestion.
@@ -39,6 +41,8 @@ def did_you_mean(names, name):
     --------
     >>> did_you_mean(["age", "income"], "incom")
     "did you mean 'income'?"
+    >>> did_you_mean(["age", "income"], "nope")
+    ''
     """
-    close = difflib.get_close_matches(str(name), names, n=1)
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=_CLOSE)
     return f"did you mean {close[0]!r}?" if close else ""

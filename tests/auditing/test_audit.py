@@ -1,6 +1,7 @@
 """An audit raises no alarm when nothing has changed, and names what has."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -357,3 +358,38 @@ def test_parts_of_a_column_add_up_and_show_new_categories(model):
             assert sum(part[which] for part in found) == pytest.approx(1)
     assert parts["job"][-1]["values"] == "new categories"
     assert parts["job"][-1]["now"] == pytest.approx(1 / 3)
+
+
+def test_the_columns_of_a_frame_are_matched_by_name_and_others_listed(model, tmp_path):
+    X, y = draw(600, 50)
+    X["job"] = X["job"].where(np.arange(600) % 10 > 0, "gig")
+    expected = kt.audit(model, X, y).to_dict()
+    job = next(column for column in expected["columns"] if column["name"] == "job")
+    assert job["new"] == ["gig"]
+    assert kt.audit(model, X[X.columns[::-1]], y).to_dict() == expected
+    wide = X[X.columns[::-1]].assign(shop="<b>", note=1.0)[["note", *X.columns[::-1], "shop"]]
+    result = kt.audit(model, wide, y)
+    assert result.ignored == ("note", "shop")
+    assert result.to_dict() == {**expected, "ignored": ["note", "shop"]}
+    assert "does not know them: note, shop." in str(result)
+    assert "does not know them: note, shop." in result.to_html()
+    wide.assign(outcome=y).to_csv(tmp_path / "wide.csv", index=False)
+    assert kt.audit_file(model, tmp_path / "wide.csv", "outcome").to_dict() == result.to_dict()
+
+
+def test_a_list_of_rows_is_audited_block_by_block():
+    X, y = draw(300, 51)
+    numbers = X[["age", "income"]].to_numpy()
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(numbers, y)
+    many = np.tile(numbers, (60, 1))
+    assert kt.audit(model, many.tolist()).to_dict() == kt.audit(model, many).to_dict()
+
+
+def test_large_numbers_are_written_as_in_the_tree():
+    X, y = draw(400, 52)
+    X["income"] = 1000 * X["income"] + 0.25
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
+    result = kt.audit(model, X.assign(income=2 * X["income"]))
+    income = next(column for column in result.columns if column.name == "income")
+    assert re.fullmatch(r"> \d{5}\.\d+", income.parts[-1]["values"])
+    assert not re.search(r"\de\d", str(result))

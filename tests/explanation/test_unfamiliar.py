@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
@@ -180,3 +181,37 @@ def walks_over_unseen(tree, case, row, node):
         )
     ]
     return walks_over_unseen(tree, case, row, following[0])
+
+
+@pytest.mark.parametrize("columns", [["id", "unused", "area", "age"], ["area", "unused", "age"]])
+@pytest.mark.parametrize("part", ["model", "tree"])
+def test_the_columns_of_a_frame_are_matched_by_name(model, columns, part):
+    X = draw(60, 8).assign(id=np.arange(60.0), area=["east"] * 20 + ["north"] * 40)
+    source = model if part == "model" else model.tree_
+    new = kt.unfamiliar(source, X[columns])
+    assert new.column("area").categories == {"east": 20}
+    assert new == kt.unfamiliar(source, X[["age", "area", "unused"]])
+
+
+def test_categories_behind_a_step_that_cannot_be_folded_are_found():
+    X = draw(300, 9)
+    steps = make_column_transformer(
+        (PolynomialFeatures(include_bias=False), ["age"]),
+        ("passthrough", ["unused", "area"]),
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    pipe = make_pipeline(steps, kt.C45Classifier()).fit(X, X["area"])
+    model = kt.SmoothedTreeClassifier(pipe).fit(X, X["area"])
+    new = X.assign(area="east")[["area", "unused", "age"]]
+    for found in (kt.unfamiliar(model, new), kt.unfamiliar(pipe, new)):
+        assert found.column("area").categories == {"east": 300}
+        assert found.decisions == 300
+    area = next(column for column in kt.audit(model, new).columns if column.name == "area")
+    assert area.new == ("east",)
+
+
+def test_a_pipeline_of_scikit_learn_is_checked_in_its_raw_categories():
+    X = draw(300, 10)[["area"]]
+    pipe = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier())
+    new = kt.unfamiliar(pipe.fit(X, X["area"]), X.assign(area="east"))
+    assert new.column("area").categories == {"east": 300}

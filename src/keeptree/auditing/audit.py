@@ -26,11 +26,12 @@ from keeptree.data.cases import read_blocks
 from keeptree.data.cells import cells_as_labels
 from keeptree.data.labels import class_names, is_missing, plain
 from keeptree.data.source import DataFile, as_data_file
-from keeptree.data.table import take_rows
+from keeptree.data.table import column_names, take_rows
 from keeptree.explanation.unfamiliar import find_unseen
 from keeptree.explanation.wording import join
+from keeptree.geometry.rows import check_finite
 from keeptree.importers import unwrap
-from keeptree.importers.steps import run_steps
+from keeptree.importers.steps import read_rows, run_steps, take_columns
 from keeptree.output import require_extra
 from keeptree.progress import step
 from keeptree.text import clean, plural
@@ -46,7 +47,7 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
         It stores aggregates of its training sample. It may be inside a pipeline, a search or a
         ``FrozenEstimator``.
     X : array-like or data frame of shape (n_samples, n_features)
-        New cases, in the format of the model's ``predict``.
+        New cases. The columns of a data frame are matched by name; others are ignored.
     y : array-like of shape (n_samples,), optional
         Their true classes; None or NaN where the outcome is not known yet.
     alpha : float, default=0.05
@@ -82,20 +83,25 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
     (False, 0.93, 0.92)
     """
     inner, steps = _check_model(model)
-    table = run_steps(from_arrow(X), steps)
-    count = AuditCount(inner)
-    outcome = None if y is None else _outcomes(y, inner.tree_.classes)
+    X = from_arrow(X)
+    table = take_columns(X, model)
+    read = column_names(table) or ()
+    ignored = [name for name in column_names(X) or () if name not in read]
+    table = run_steps(table, steps)
+    count, tree = AuditCount(inner), inner.tree_
+    outcome = None if y is None else _outcomes(y, tree.classes)
     n = table.shape[0] if hasattr(table, "shape") else len(table)
     if outcome is not None and len(outcome) != n:
         raise ValueError(f"y has {len(outcome)} outcomes, but X has {n} rows.")
     with step("Auditing", n) as move:
         for start in range(0, n, ROWS):
-            block = take_rows(table, start, start + ROWS) if hasattr(table, "shape") else table
-            rows = inner.encode(block)
+            block = run_steps(take_rows(table, start, start + ROWS), inner.preprocessing_)
+            rows = read_rows(block, tree)
+            check_finite(rows, tree, start)
             known = None if outcome is None else outcome[start : start + ROWS]
-            count.add(rows, find_unseen(block, rows, inner.tree_), known)
+            count.add(rows, find_unseen(block, rows, tree), known)
             move(min(start + ROWS, n))
-    return _conclude(count, alpha)
+    return _conclude(count, alpha, ignored)
 
 
 def audit_file(
@@ -149,7 +155,7 @@ def audit_file(
                 outcome[empty] = NO_OUTCOME
             count.add(inner.encode(block.frame), block.unseen, outcome)
             move(block.done, f"{count.rows:,} rows")
-    return _conclude(count, alpha)
+    return _conclude(count, alpha, block.ignored)
 
 
 def _check_model(model):
@@ -181,7 +187,7 @@ def _outcomes(y, classes):
     )
 
 
-def _conclude(count, alpha):
+def _conclude(count, alpha, ignored):
     """Run all tests together and collect the findings."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
@@ -236,4 +242,5 @@ def _conclude(count, alpha):
         fell=bool(fell),
         estimate_off=bool(off),
         shares_only=only_shares_changed(count, alpha),
+        ignored=tuple(ignored),
     )

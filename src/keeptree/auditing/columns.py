@@ -14,7 +14,8 @@ from keeptree.auditing.significance import (
     stability_index,
 )
 from keeptree.data.labels import plain
-from keeptree.text import clean, plain_number
+from keeptree.explanation.wording import tell_number
+from keeptree.text import clean
 
 # With a million cases any change is significant, so it must also be this large to matter.
 LEAST_INDEX = 0.1  # population stability index; the usual limit for a moderate change
@@ -144,7 +145,7 @@ def _count_parts(count, f, k):
     if not len(points):
         return [], before, now
     ends = choose_ends(len(points))
-    cuts = [plain_number(points[end]) for end in ends]
+    cuts = [tell_number(points[end]) for end in ends]
     names = [f"≤ {cuts[0]}", *(f"{a} to {b}" for a, b in pairwise(cuts)), f"> {cuts[-1]}"]
     known = (int(count.reference.known[k]), int(count.known[k]))
     counted = [

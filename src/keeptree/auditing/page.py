@@ -3,7 +3,7 @@
 from functools import cache
 
 from keeptree import __version__
-from keeptree.auditing.words import percent, tell_change
+from keeptree.auditing.words import percent, tell_change, tell_ignored
 from keeptree.reporting.assets import compact, content_policy, make_environment, read_asset
 from keeptree.reporting.svg import el, icon
 from keeptree.text import clean, plural, shorten_title
@@ -77,7 +77,12 @@ def _leaf_sample(which):
 def _environment():
     environment = make_environment("auditing")
     environment.filters.update(
-        percent=percent, plural=plural, clean=clean, tooltip=shorten_title, change=tell_change
+        percent=percent,
+        plural=plural,
+        clean=clean,
+        tooltip=shorten_title,
+        change=tell_change,
+        ignored=tell_ignored,
     )
     environment.filters["plural_of"] = lambda items, *words: plural(len(items), *words)
     environment.globals.update(

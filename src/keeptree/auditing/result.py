@@ -49,6 +49,8 @@ class Audit:
         differs from the one predicted by the probabilities.
     shares_only : bool
         Whether the outcomes differ from the training sample only in the shares of the classes.
+    ignored : tuple of str
+        Columns of the new data that the model does not know, so they are not compared.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Audit:
     fell: bool
     estimate_off: bool
     shares_only: bool
+    ignored: tuple[str, ...] = ()
 
     @property
     def drift(self) -> bool:
@@ -152,6 +155,7 @@ class Audit:
             "realised": None if self.realised is None else asdict(self.realised),
             "classes": [_plain(asdict(found)) for found in self.classes],
             "columns": [_plain(asdict(column)) for column in self.columns],
+            "ignored": list(self.ignored),
             "leaves": [_plain(asdict(leaf)) for leaf in self.leaves],
         }
 

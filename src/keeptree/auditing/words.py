@@ -61,6 +61,9 @@ def tell_audit(audit):
         yield ""
         yield "Columns that changed (those that most decisions depend on first):"
         yield from (f"  {tell_column(column)}" for column in changed)
+    if audit.ignored:
+        yield ""
+        yield tell_ignored(audit)
     if not audit.realised:
         yield from _tell_moved_leaves(audit)
     leaves = [leaf for leaf in audit.leaves if leaf.changed]
@@ -74,6 +77,13 @@ def tell_column(column):
     """Return the name of a column and how it has changed, in one line."""
     used = "" if column.tested else " (not used by the tree)"
     return f"{clean(column.name)}{used}: {tell_change(column)}"
+
+
+def tell_ignored(audit):
+    """Return which columns are not compared, in one line; "" if all are."""
+    if not audit.ignored:
+        return ""
+    return f"Not compared, because the model does not know them: {_listed(audit.ignored)}."
 
 
 def tell_change(column):

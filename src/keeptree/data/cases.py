@@ -31,6 +31,8 @@ class Block:
     unseen : dict
         Categories that the model does not know and that the frame leaves out: column position ->
         (row indices in the frame, categories).
+    ignored : list of str
+        Columns of the file that are neither the model's nor copied.
     """
 
     frame: object
@@ -38,6 +40,7 @@ class Block:
     start: int
     done: float
     unseen: dict
+    ignored: list
 
 
 class CaseReader:
@@ -173,12 +176,13 @@ def read_blocks(data, model, keep=(), may_be_empty=False):
     with open_table(data) as table:
         reader = CaseReader(model, table.names, keep, table.file, table.dialect)
         rows = max(CELLS // max(len(reader.wanted), 1), 1000)
+        ignored = [name for name in table.names if name not in reader.wanted]
         start = 0
         for batch, done in table.batches(reader.wanted, rows, may_be_empty):
             frame = reader.frame(batch, start)
             unseen = reader.unseen(batch, frame)
             kept = {name: batch.column(name) for name in keep}
-            yield Block(frame, kept, start, done, unseen)
+            yield Block(frame, kept, start, done, unseen, ignored)
             start += batch.num_rows
 
 

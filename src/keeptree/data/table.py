@@ -30,6 +30,23 @@ def comparable_names(X):
     return tuple(columns)
 
 
+def take_named(X, names):
+    """Return the columns ``names`` of a data frame, in this order.
+
+    If the data frame lacks one of them, or X has no names to compare, X is returned unchanged.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> take_named(pd.DataFrame({"id": [7], "b": [2], "a": [1]}), ["a", "b"]).to_dict("list")
+    {'a': [1], 'b': [2]}
+    """
+    present = comparable_names(X)
+    if present is None or names is None or present == tuple(names):
+        return X
+    return X[list(names)] if set(names) <= set(present) else X
+
+
 def count_categories(categories):
     """Return the number of categories of each column; 0 for numeric columns."""
     return [0 if labels is None else len(labels) for labels in categories]

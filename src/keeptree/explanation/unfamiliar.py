@@ -12,11 +12,11 @@ from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import column_values
 from keeptree.encoding import is_scalar
-from keeptree.explanation.wording import join
-from keeptree.importers import keep, unwrap
-from keeptree.importers.steps import read_rows, run_steps
+from keeptree.explanation.wording import join, tell_number
+from keeptree.importers import keep_with_steps, unwrap
+from keeptree.importers.steps import read_rows, run_steps, take_columns
 from keeptree.notebook import framed
-from keeptree.text import clean, plain_number, plural
+from keeptree.text import clean, plural
 from keeptree.tree import LEAF, Tree
 from keeptree.tree.routing import descend
 
@@ -35,7 +35,7 @@ def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
         A KeepTree classifier stores ranges, categories and shares of missing values; a tree stores
         only its categories, so the others cannot be checked.
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows in the format of the model's ``predict``.
+        Rows. The columns of a data frame are matched by name; others are ignored.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
     1
     """
     count = UnfamiliarCount(model)
-    table = run_steps(from_arrow(X), [] if isinstance(model, Tree) else unwrap(model)[1])
+    table = run_steps(take_columns(from_arrow(X), model), count.steps)
     rows = read_rows(table, count.tree)
     count.add(rows, find_unseen(table, rows, count.tree))
     return count.result()
@@ -244,10 +244,12 @@ class UnfamiliarCount:
     ----------
     tree : Tree
         Tree that defines the encoding of the rows.
+    steps : list of fitted transformers
+        Steps of a pipeline that come before the tree.
     """
 
     def __init__(self, model):
-        self.tree = keep(model)
+        self.tree, self.steps = keep_with_steps(model)
         inner = model if isinstance(model, Tree) else unwrap(model)[0]
         self._observed = getattr(inner, "observed_", None)
         width = self.tree.n_features
@@ -362,7 +364,7 @@ def find_unseen(X, rows, tree):
     Parameters
     ----------
     X : array-like or data frame of shape (n, n_features)
-        The table.
+        The table. If a data frame has more columns than the tree, they are matched by name.
     rows : ndarray of shape (n, n_features)
         Encoded rows: NaN where a value is missing or unknown.
     tree : Tree
@@ -373,7 +375,7 @@ def find_unseen(X, rows, tree):
     unseen : dict
         Column index -> positions of the rows, and their categories.
     """
-    found = {}
+    found, X = {}, tree.select(X)
     for f, labels in enumerate(tree.categories):
         places = np.flatnonzero(np.isnan(rows[:, f])) if labels is not None else ()
         if len(places):
@@ -405,8 +407,8 @@ def _tell(columns, tell):
 
 def _tell_outside(column):
     return (
-        f"{clean(column.name)} lies outside {plain_number(column.low, 6)} to "
-        f"{plain_number(column.high, 6)} in {plural(column.outside, 'row')}"
+        f"{clean(column.name)} lies outside {tell_number(column.low)} to "
+        f"{tell_number(column.high)} in {plural(column.outside, 'row')}"
     )
 
 

@@ -5,7 +5,6 @@ from os import PathLike
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from keeptree.importers.counting import count_table, finish, set_missing
 from keeptree.importers.files import open_source
@@ -161,7 +160,7 @@ def keep(
     if not steps:
         return _complete(found, X, y, missing)
     rows = None if X is None else run_steps(X, steps)
-    inside = _complete(found, rows.toarray() if issparse(rows) else rows, y, missing)
+    inside = _complete(found, rows, y, missing)
     folded = _fold()(inside, steps, X).tree
     return folded if X is None else count_table(folded, X, y, missing)
 

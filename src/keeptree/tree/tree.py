@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from keeptree.annotations import Filename, Floats
 from keeptree.data.arrow import from_arrow
-from keeptree.data.table import as_matrix, comparable_names
+from keeptree.data.table import as_matrix, comparable_names, take_named
 from keeptree.encoding import digest_of, read_json, sealed, write_json
 from keeptree.text import plural
 from keeptree.tree import oblique, routing
@@ -217,7 +217,7 @@ class Tree(Structure):
         names = comparable_names(X)
         if names is None or not self.feature_names or len(names) <= self.n_features:
             return X
-        return X[list(self.feature_names)] if set(self.feature_names) <= set(names) else X
+        return take_named(X, self.feature_names)
 
     def encode(self, X: ArrayLike) -> Floats:
         """Return X as the float64 matrix that the tree compares, with codes for categories.
