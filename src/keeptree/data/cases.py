@@ -176,7 +176,8 @@ def read_blocks(data, model, keep=(), may_be_empty=False):
     with open_table(data) as table:
         reader = CaseReader(model, table.names, keep, table.file, table.dialect)
         rows = max(CELLS // max(len(reader.wanted), 1), 1000)
-        ignored = [name for name in table.names if name not in reader.wanted]
+        wanted = set(reader.wanted)
+        ignored = [name for name in table.names if name not in wanted]
         start = 0
         for batch, done in table.batches(reader.wanted, rows, may_be_empty):
             frame = reader.frame(batch, start)
