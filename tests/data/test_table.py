@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import keeptree as kt
+from keeptree.data.columns import encode_nominal
 from keeptree.data.table import as_matrix, read_table
 
 ROWS = [[1, "u", 2.5], [2, "v", None], [1, "u", 0.5], [None, "w", 1.0]]
@@ -33,3 +34,40 @@ def test_a_list_of_mixed_rows_is_fitted_and_predicted():
     rows, y = ROWS[:3] * 10, ["no", "yes", "no"] * 10
     model = kt.C45Classifier(categorical_features=[0, 1]).fit(rows, y)
     assert model.predict(rows).tolist() == y
+
+
+TRUE_FALSE = [True, False, True, None]
+
+
+@pytest.mark.parametrize(
+    ("column", "labels", "unknown", "codes"),
+    [
+        (TRUE_FALSE, ("False", "True"), -1, [1, 0, 1, np.nan]),
+        (pd.Series(TRUE_FALSE, dtype="boolean"), ("true", "false"), -1, [0, 1, 0, np.nan]),
+        (pd.Series(TRUE_FALSE, dtype="category"), ("true", "false"), -2, [0, 1, 0, np.nan]),
+        (np.array([True, False]), ("True", "False", "maybe"), -1, [0, 1]),
+        (["True", "false", "true"], (True, False), -1, [0, 1, 0]),
+        (pl.Series(["true", "false"]), (False, True), -2, [1, 0]),
+        ([True, False, "x"], ("True", "(other)"), 1, [0, 1, 1]),
+        (["True", "False"], (False, "(other)"), 1, [1, 0]),
+        (["true", "maybe"], ("True", "False"), -1, [np.nan, np.nan]),
+        (["True", "False"], (True, "red"), -1, [np.nan, np.nan]),
+    ],
+)
+def test_booleans_match_their_text(column, labels, unknown, codes):
+    """Text that differs from text labels, and labels of several kinds, are compared as before."""
+    np.testing.assert_array_equal(encode_nominal(column, labels, unknown), codes)
+
+
+@pytest.mark.parametrize(
+    ("column", "labels", "sentence"),
+    [
+        (["True", "no"], (True, False), "holds text such as 'no', but the tree knows booleans su"),
+        ([True], ("yes", "no"), "holds booleans such as True, but the tree knows text such as"),
+        ([True], ("True", "true"), "holds booleans such as True, but the tree knows text such as"),
+        ([2], ("True", "False"), "holds numbers such as 2, but the tree knows text such as 'Tr"),
+    ],
+)
+def test_other_kinds_than_those_of_the_labels_are_refused(column, labels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        encode_nominal(column, labels)

@@ -4,6 +4,8 @@ import json
 import re
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import keeptree as kt
@@ -55,6 +57,43 @@ def test_a_written_tree_is_fitted_and_reported(files, capsys):
     assert done == 0
     assert "Kept a tree with 4 leaves" in capsys.readouterr().out
     assert kt.load(out).tree_.weight[0] == 200
+
+
+SMOKERS = """
+age <= 48
+  smoker = True or missing: yes
+  smoker = False: no
+age > 48: yes
+"""
+
+
+@pytest.mark.parametrize("spelt", [str, lambda value: str(value).lower()])
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_written_tree_is_fitted_to_a_column_of_booleans(tmp_path, spelt, missing):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(18, 80, 200), "smoker": rng.random(200) < 0.4})
+    y = np.where((X.age > 50) | X.smoker, "yes", "no")
+    cells = X.smoker.map(spelt)
+    if missing:
+        X["smoker"] = X.smoker.astype("boolean").mask(X.age == 30)
+        cells = cells.mask(X.age == 30)
+    data, source, out = (tmp_path / name for name in ("d.csv", "tree.txt", "tree.json"))
+    X.assign(smoker=cells, claim=y).to_csv(data, index=False)
+    source.write_text(SMOKERS)
+    told = ["--target", "claim", "--out"]
+    keep = ["keep", str(source), "--data", str(data)]
+    assert main([*keep, *told, str(out)]) == 0
+    model = tmp_path / "model.json"
+    assert main(["fit", str(data), "--tree", str(out), *told, str(model)]) == 0
+    from_file = kt.load(model)
+    in_memory = kt.KeptTreeClassifier(kt.keep(SMOKERS)).fit(X, y)
+    np.testing.assert_array_equal(from_file.predict_proba(X), in_memory.predict_proba(X))
+    kt.save(in_memory, model)
+    assert main(["predict", str(model), str(data), "--out", str(tmp_path / "p.csv")]) == 0
+    scored = pd.read_csv(tmp_path / "p.csv")
+    np.testing.assert_allclose(scored.probability_no, in_memory.predict_proba(X)[:, 0], rtol=1e-12)
+    row = dict(X.iloc[0])
+    assert kt.explain(in_memory, row).text == kt.explain(in_memory, X[:1]).text
 
 
 def test_a_written_tree_explains_a_row(files, capsys):

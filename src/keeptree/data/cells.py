@@ -10,8 +10,8 @@ import numpy as np
 
 from keeptree.data.columns import AS_MISSING, REFUSED, dates_for_numbers, is_number, unknown_label
 from keeptree.data.dates import ISO, is_date_type, read_dates
-from keeptree.data.inference import PLAIN, TRUTH, check_marks, infer_plain
-from keeptree.data.labels import label_kind
+from keeptree.data.inference import PLAIN, check_marks, infer_plain
+from keeptree.data.labels import TRUTH, label_kind, tell_kinds
 from keeptree.data.notation import Notation
 from keeptree.data.numbers import read_numbers
 
@@ -76,8 +76,9 @@ def cells_as_numbers(column, name="", first_row=0, dialect=PLAIN, notation=None)
 def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
     """Convert a column to a categorical with the model's labels; other values become missing.
 
-    Values of the same kind as the labels are compared directly. Otherwise both are read as numbers
-    if possible, so that ``"3"``, 3 and 3.0 are equal.
+    Values of the same kind as the labels are compared directly. Otherwise, and if all labels are
+    booleans, both are read as numbers if possible, so that ``"3"``, 3 and 3.0 are equal, and so
+    are ``"true"``, ``"True"`` and 1.
 
     Parameters
     ----------
@@ -110,21 +111,35 @@ def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.to_pandas().array
     # The label that stands for all others is always text.
-    kinds = {label_kind(label) for code, label in enumerate(labels) if code != unknown}
+    known = [label for code, label in enumerate(labels) if code != unknown]
+    kinds = {label_kind(label) for label in known}
     alike = all(label_kind(value) in kinds for value in values.categories)
-    look = (lambda label: label) if alike else _look
+    look = (lambda label: label) if alike and not truth_labels(known) else read_label
     position = {look(label): code for code, label in enumerate(labels)}
     if len(position) < len(labels):
         value = values.categories[0]
         raise ValueError(
-            f"The column {name!r} holds {label_kind(value)} such as {value!r:.50}, but the model "
-            f"knows {' and '.join(sorted(kinds))} such as {labels[0]!r:.50}; convert the column."
+            f"The column {name!r} holds {tell_kinds([value])} such as {value!r:.50}, but the model "
+            f"knows {tell_kinds(known)} such as {labels[0]!r:.50}; convert the column."
         )
     codes = np.array([*(position.get(look(value), unknown) for value in values.categories), -1])
     if (codes == REFUSED).any():
         value = values.categories[int((codes == REFUSED).argmax())]
         raise ValueError(unknown_label(name, value, labels))
     return pd.Categorical.from_codes(codes[values.codes], categories=pd.Index(list(labels)))
+
+
+def truth_labels(labels):
+    """Return the labels by their value, 1 or 0, if all of them are booleans; otherwise {}.
+
+    Examples
+    --------
+    >>> truth_labels(["False", "True"]), truth_labels(["yes", "no"])
+    ({0.0: 'False', 1.0: 'True'}, {})
+    """
+    spelt = [label for label in labels if isinstance(label, bool | str) and str(label) in TRUTH]
+    values = {TRUTH[str(label)]: label for label in spelt}
+    return values if len(values) == len(labels) else {}
 
 
 def is_text(column):
@@ -209,8 +224,8 @@ def _looks_marked(value):
     return any(read_numbers(cell, PLAIN, decimal)[0] is not None for decimal in ".,")
 
 
-def _look(label):
-    """Return a label as a number if it reads as one, otherwise as text."""
+def read_label(label):
+    """Return a label as a number if it reads as one or as a boolean, otherwise as text."""
     text = str(label)
     if text in TRUTH:
         return TRUTH[text]

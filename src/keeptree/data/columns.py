@@ -7,7 +7,7 @@ is imported just to check a type.
 import numpy as np
 from sklearn.utils import check_array
 
-from keeptree.data.labels import is_missing, label_kind, plain
+from keeptree.data.labels import TRUTH, is_missing, label_kind, plain, tell_kinds
 
 DECLARED = ("CategoricalDtype", "Enum")  # dtypes that declare their categories in order
 # Dtypes with text, which declare no categories.
@@ -73,6 +73,8 @@ AS_MISSING, REFUSED = -1, -2
 def encode_nominal(column, labels, unknown=AS_MISSING):
     """Encode a nominal column: the position of each value in ``labels``, NaN where missing.
 
+    A boolean also matches the text "True" or "False" (or "true" and "false"), and vice versa.
+
     Parameters
     ----------
     column : pandas or polars column, or any other sequence
@@ -89,6 +91,8 @@ def encode_nominal(column, labels, unknown=AS_MISSING):
     array([ 1.,  0., nan, nan])
     >>> encode_nominal(["red", "blue", None, "pink"], ("blue", "red", "(other)"), unknown=2)
     array([ 1.,  0., nan,  2.])
+    >>> encode_nominal([True, False], ("False", "True"))
+    array([1., 0.])
     """
     if dtype_kind(column) == "CategoricalDtype":
         # Look up each category once; pandas' code -1 for missing picks the last entry, NaN.
@@ -100,9 +104,11 @@ def encode_nominal(column, labels, unknown=AS_MISSING):
         codes[:-1][used] = encode_nominal(categories[used], labels, unknown)
         return codes[column.array.codes]
     position = {label: float(code) for code, label in enumerate(labels)}
+    known = [label for code, label in enumerate(labels) if code != unknown]
+    position.update(_truth_positions(known, position, unknown))
     codes = np.array([position.get(plain(value), np.nan) for value in column])
     if np.isnan(codes).any():
-        _check_kinds(column, codes, [v for code, v in enumerate(labels) if code != unknown])
+        _check_kinds(column, codes, known)
         if unknown != AS_MISSING:
             _set_unknown(column, codes, labels, unknown)
     return codes
@@ -173,6 +179,25 @@ def unknown_label(name, value, labels):
     )
 
 
+def _truth_positions(known, position, unknown):
+    """Return the codes of booleans where the labels are text, and of text where they are booleans.
+
+    1 and 0 count as booleans, as everywhere in Python. Labels of several kinds, and those that
+    spell a boolean in two ways, are only compared directly.
+    """
+    # With a label that stands for all others, a boolean that is no label is one of the others.
+    codes = {0.0: float(unknown), 1.0: float(unknown)} if unknown >= 0 else {}
+    if known and all(isinstance(label, bool) for label in known):
+        codes |= {float(label): position[label] for label in known}
+        return {text: codes[value] for text, value in TRUTH.items() if value in codes}
+    spelt = {label: TRUTH[label] for label in known if isinstance(label, str) and label in TRUTH}
+    if not spelt or len(set(spelt.values())) < len(spelt):
+        return {}
+    if not all(isinstance(label, str) for label in known):
+        return {}
+    return codes | {value: position[label] for label, value in spelt.items()}
+
+
 def _check_kinds(column, codes, labels):
     """Raise a ValueError if the column holds numbers and the labels are text, or vice versa."""
     known = {label_kind(label) for label in labels}
@@ -183,6 +208,6 @@ def _check_kinds(column, codes, labels):
             name = getattr(column, "name", None)
             raise ValueError(
                 f"{'A nominal column' if name is None else f'The column {name!r}'} holds "
-                f"{label_kind(value)} such as {plain(value)!r:.50}, but the tree knows "
-                f"{' and '.join(sorted(known))} such as {labels[0]!r:.50}; convert the column."
+                f"{tell_kinds([value])} such as {plain(value)!r:.50}, but the tree knows "
+                f"{tell_kinds(labels)} such as {labels[0]!r:.50}; convert the column."
             )

@@ -9,10 +9,10 @@ import numpy as np
 
 from keeptree.data.dates import find_format, read_dates
 from keeptree.data.dialect import Dialect
+from keeptree.data.labels import TRUTH
 from keeptree.data.notation import Notation
 from keeptree.data.numbers import read_numbers
 
-TRUTH = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0}
 PLAIN = Dialect()
 _WHOLE = "^-?(?:0|[1-9][0-9]{0,17})$"  # integers, but not codes such as 01234
 _DECIMAL = "^-?[0-9]{1,20}\\.[0-9]+(?:[eE][-+]?[0-9]{1,2})?$"  # floating-point numbers

@@ -7,6 +7,8 @@ import numpy as np
 
 from keeptree.choice import one_of
 
+TRUTH = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0}  # booleans as text
+
 
 def plain(label):
     """Convert a NumPy scalar to the equal, hashable Python value that JSON would hold.
@@ -77,6 +79,20 @@ def label_kind(label):
     return "numbers" if isinstance(label, Number | np.bool_) else type(label).__name__
 
 
+def tell_kinds(labels):
+    """Name the kinds of some labels in a message, with booleans apart from numbers.
+
+    Examples
+    --------
+    >>> tell_kinds([True, False]), tell_kinds([3, "red"])
+    ('booleans', 'numbers and text')
+    """
+    kinds = {
+        "booleans" if isinstance(label, bool | np.bool_) else label_kind(label) for label in labels
+    }
+    return " and ".join(sorted(kinds))
+
+
 def other_label(labels):
     """Return a label for all other categories: ``"(other)"``, unless ``labels`` contains it.
 
@@ -103,7 +119,7 @@ def is_other_label(label):
 
 
 def named_label(text, classes):
-    """Return the class that a user typed as text: "1" also names 1 and 1.0.
+    """Return the class that a user typed as text: "1" also names 1 and 1.0, "true" names True.
 
     Parameters
     ----------
@@ -124,7 +140,12 @@ def named_label(text, classes):
     """
     labels = [plain(label) for label in classes]
     number = _number(text)
-    alike = (label for label in labels if type(label) in (int, float) and label == number)
+    alike = (
+        label
+        for label in labels
+        if (type(label) in (int, float) and label == number)
+        or (type(label) is bool and label == TRUTH.get(text))
+    )
     return next((label for label in labels if str(label) == text), next(alike, text))
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keeptree.data.cells import read_label, truth_labels
 from keeptree.data.files import find_column
 from keeptree.data.frame import read_frame
 from keeptree.data.groups import column_groups, plain_columns
@@ -66,7 +67,7 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
         raise ValueError(
             f"The target {target!r} has only one value; at least two classes are needed."
         )
-    X = _columns_of(tree, X, data)
+    X = _with_booleans(_columns_of(tree, X, data), tree)
     warn_suspect_columns(X, y)
     notations = tuple(notation.get(name) for name in X.columns)
     return Training(X, y, notations if any(notations) else None)
@@ -172,8 +173,22 @@ def _columns_of(tree, X, data):
 
 
 def _nominal_columns(tree):
-    """Return the names of the nominal columns of a tree."""
+    """Return the names of the nominal columns of a tree, and the labels that it knows."""
     names, categories = getattr(tree, "feature_names", None), getattr(tree, "categories", None)
     if names is None or categories is None:
-        return []
-    return [name for name, labels in zip(names, categories, strict=True) if labels is not None]
+        return {}
+    return {
+        name: [label for code, label in enumerate(labels) if code != tree.unknown[j]]
+        for j, (name, labels) in enumerate(zip(names, categories, strict=True))
+        if labels is not None
+    }
+
+
+def _with_booleans(X, tree):
+    """Replace the values of columns of booleans by the labels of the tree, as in predict."""
+    changed = {}
+    for name, known in _nominal_columns(tree).items():
+        if labels := truth_labels(known):
+            spelt = {value: labels.get(read_label(value), value) for value in X[name].cat.categories}
+            changed[name] = X[name].astype(object).map(spelt).astype("category")
+    return X.assign(**changed) if changed else X

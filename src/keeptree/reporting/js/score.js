@@ -44,10 +44,13 @@ function readNumber(attribute, mark, float32) {
   };
 }
 
-/** The code of a label: by its text, or by its number if the labels are numbers. */
+/** The code of a label: by its text, or by its number if the labels are numbers or booleans. */
 function readLabel(attribute) {
   const look = (label) => (String(label) in TRUTH ? TRUTH[String(label)] : NUMBER.test(String(label)) ? Number(label) : String(label));
-  const textual = attribute.written.every((label) => typeof label === "string");
+  const known = attribute.written.filter((_, code) => code !== attribute.unknown);
+  const values = new Set(known.map((label) => TRUTH[label]));
+  const boolean = !values.has(undefined) && values.size === known.length;
+  const textual = !boolean && attribute.written.every((label) => typeof label === "string");
   const codes = new Map(attribute.written.map((label, code) => [textual ? label : look(label), code]));
   return (cell, row) => {
     if (cell === null) return checkKnown(attribute, row);
