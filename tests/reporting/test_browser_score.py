@@ -32,6 +32,19 @@ def mixed(tmp_path_factory):
     return model, X, page
 
 
+@pytest.fixture(scope="module")
+def booleans(tmp_path_factory):
+    """A model and its page on text categories True and False, which files write as true, false."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(18, 80, 200), "smoker": rng.random(200) < 0.4})
+    y = np.where((X.age > 50) | X.smoker, "yes", "no")
+    tree = kt.keep("age <= 48\n  smoker = True: yes\n  smoker = False: no\nage > 48: yes")
+    model = kt.KeptTreeClassifier(tree).fit(X[:120], y[:120])
+    page = tmp_path_factory.mktemp("booleans") / "page.html"
+    kt.report(model, X[120:], y[120:], page)
+    return model, X.assign(smoker=X.smoker.map({True: "true", False: "false"})), page
+
+
 def score(tab, path, wait="#scored button"):
     tab.page.set_input_files("#file", path)
     tab.page.wait_for_selector(wait, timeout=60_000)
@@ -44,7 +57,7 @@ def saved(tab, folder):
     return pd.read_csv(folder / "page.csv", dtype={"prediction": str})
 
 
-@pytest.mark.parametrize("made", ["numbers", "mixed"])
+@pytest.mark.parametrize("made", ["numbers", "mixed", "booleans"])
 def test_the_answers_are_those_of_predict(made, request, opened, tmp_path):
     model, X, page = request.getfixturevalue(made)
     X.to_csv(tmp_path / "new.csv", index=False)

@@ -189,6 +189,8 @@ def _with_booleans(X, tree):
     changed = {}
     for name, known in _nominal_columns(tree).items():
         if labels := truth_labels(known):
-            spelt = {value: labels.get(read_label(value), value) for value in X[name].cat.categories}
+            spelt = {
+                value: labels.get(read_label(value), value) for value in X[name].cat.categories
+            }
             changed[name] = X[name].astype(object).map(spelt).astype("category")
     return X.assign(**changed) if changed else X
