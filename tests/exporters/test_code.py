@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -296,6 +297,30 @@ def test_a_row_may_be_a_dict_or_a_list(module):
 def test_a_wrong_value_is_refused_in_one_sentence(changed, message, module):
     with pytest.raises(ValueError, match=message):
         module.predict({"letter": "a", "colour": "red", "size": 0.5, "age": 40, **changed})
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_javascript_refuses_a_wrong_value_as_its_user_writes_it(tmp_path):
+    text = "age <= 48\n  smoker = True: yes\n  smoker = False: no\nage > 48: yes"
+    X = pd.DataFrame({"age": [40, 40, 50], "smoker": [True, False, True]})
+    path = tmp_path / "exported.js"
+    kt.export(kt.keep(text, X, ["yes", "no", "yes"]), path, check=10)
+    path = path.rename(path.with_suffix(".mjs"))
+    assert "smoker: one of true, false" in path.read_text()
+    rows = '{age: 40, smoker: "False"}, {age: "75", smoker: true}, {age: 40, smoker: false}'
+    (tmp_path / "run.mjs").write_text(
+        'import { predict } from "./exported.mjs";\n'
+        f"for (const row of [{rows}]) {{\n"
+        "  try { console.log(predict(row)); } catch (error) { console.log(error.message); }\n}\n"
+    )
+    done = subprocess.run(
+        ["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        'smoker must be one of true, false, not "False".',
+        'age must be a number, not "75".',
+        "no",
+    ]
 
 
 def test_an_absent_column_is_refused(module):

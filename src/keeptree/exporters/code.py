@@ -58,7 +58,7 @@ def kinds_of(model):
     return [model["kind"], *(kind for part in model.get("experts", ()) for kind in kinds_of(part))]
 
 
-def header(subject, data, call):
+def header(subject, data, call, show=str):
     """Return the lines of the comment at the top of a file.
 
     Parameters
@@ -69,6 +69,8 @@ def header(subject, data, call):
         From :func:`code_data`.
     call : list of str
         How to call the functions, in the language of the export.
+    show : callable
+        Returns a label as a user of the export writes it.
     """
     lines = [subject.origin + ".", ""]
     model = "the class proportions of its leaves" if subject.model is None else subject.kind
@@ -78,11 +80,13 @@ def header(subject, data, call):
     lines += ["Columns (others are not read):"]
     for at, column in enumerate(data["columns"]):
         labels = column["categories"]
-        kind = "number" if labels is None else f"one of {comment_text(', '.join(map(str, labels)))}"
+        kind = "number"
+        if labels is not None:
+            kind = f"one of {comment_text(', '.join(map(show, labels)))}"
         lines.append(f"  {at}  {comment_text(column['name'])}: {kind}")
     if not data["columns"]:
         lines.append("  none: the tree tests nothing")
-    classes = comment_text(", ".join(map(str, data["classes"])), 80)
+    classes = comment_text(", ".join(map(show, data["classes"])), 80)
     lines += [f"Classes: {classes}"]
     rows = data["model"].get("rows")
     if rows:

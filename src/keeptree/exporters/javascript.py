@@ -89,7 +89,7 @@ function readValue(row, column) {
 
 function readNumber(value, column) {
   if (typeof value !== "number" && typeof value !== "boolean") {
-    throw new Error(`${column.name} must be a number, not ${value}.`);
+    throw new Error(`${column.name} must be a number, not ${show(value)}.`);
   }
   if (FINITE && !Number.isFinite(Number(value))) {
     throw new Error(`${column.name} is infinite; give a finite number, or null.`);
@@ -97,19 +97,22 @@ function readNumber(value, column) {
   return Number(value);
 }
 
+const show = (value) => (typeof value === "string" ? JSON.stringify(value) : String(value));
 const asKey = (label) => (typeof label === "boolean" ? Number(label) : label);
 for (const column of COLUMNS) {
+  column.labels = column.codes;
   if (column.codes) column.codes = new Map(column.codes.map((label, code) => [asKey(label), code]));
 }
 
 function readLabel(value, column) {
   const code = column.codes.get(asKey(value));
   if (code !== undefined) return code;
-  const known = [...column.codes].filter(([, at]) => at !== column.unknown).map(([label]) => label);
-  if (!known.some((label) => typeof label === typeof asKey(value))) {
-    throw new Error(`${column.name} must be a label such as ${known[0]}, not ${value}.`);
+  const known = column.labels.filter((_, at) => at !== column.unknown);
+  if (!known.some((label) => typeof asKey(label) === typeof asKey(value))) {
+    const some = known.slice(0, 5).map(show).join(", ") + (known.length > 5 ? ", ..." : "");
+    throw new Error(`${column.name} must be one of ${some}, not ${show(value)}.`);
   }
-  if (column.unknown === -2) throw new Error(`${column.name} has no category ${value}.`);
+  if (column.unknown === -2) throw new Error(`${column.name} has no category ${show(value)}.`);
   return column.unknown === -1 ? null : column.unknown;
 }
 
@@ -128,6 +131,10 @@ const [names, table] = JSON.parse(readFileSync(0, "utf8"), number);
 const rows = table.map((values) => Object.fromEntries(names.map((name, at) => [name, values[at]])));
 process.stdout.write(JSON.stringify(rows.map(scored)));
 """
+
+
+def _show(label):
+    return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 # Scripts of the kinds of models that are not in probability.js.
@@ -179,7 +186,7 @@ def write(subject):
     way = data["decide"]
     way = "shares" if way == "tree" and data["shares"] else way
     parts = [
-        "\n".join(f"// {line}".rstrip() for line in header(subject, data, call)),
+        "\n".join(f"// {line}".rstrip() for line in header(subject, data, call, _show)),
         f"export const CLASSES = {script_literal(data['classes'])};\n"
         f"const COLUMNS = {script_literal([_column(column) for column in data['columns']])};\n"
         f"const FINITE = {script_literal(data['finite'])}; // whether infinite numbers are refused"
