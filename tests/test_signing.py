@@ -47,7 +47,11 @@ def test_sign_and_verify_on_the_command_line(tree_file, capsys):
     assert lines[2].endswith(": Fit for use.")
     assert lines[3].startswith("Signed by Bob on 20")
     assert main(["verify", str(tree_file), "--digest", "0" * 12]) == 2
+    capsys.readouterr()
     assert main(["verify", str(tree_file), "--digest", "0"]) == 2
+    said = capsys.readouterr()
+    assert "too short" in said.err
+    assert said.out == "", "nothing is told before the question is understood"
 
 
 def test_a_tree_changed_after_signing_is_reported_everywhere(tree_file, capsys):

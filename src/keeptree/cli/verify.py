@@ -18,6 +18,9 @@ def _arguments(parser):
 def _run(options):
     from keeptree.signing import verify_file
 
+    wanted = options.digest
+    if wanted is not None and len(wanted) < _SHORTEST:
+        raise ValueError(f"--digest {wanted} is too short; give at least {_SHORTEST} digits.")
     found = verify_file(options.file)
     if options.json:
         print_json(found.to_dict())
@@ -48,11 +51,8 @@ def _tell(found):
 
 def _check(found, options):
     wanted = options.digest
-    if wanted is not None:
-        if len(wanted) < _SHORTEST:
-            raise ValueError(f"--digest {wanted} is too short; give at least {_SHORTEST} digits.")
-        if not (found.digest or "").startswith(wanted.lower()):
-            raise ValueError(f"{found.path} does not contain the tree {wanted}.")
+    if wanted is not None and not (found.digest or "").startswith(wanted.lower()):
+        raise ValueError(f"{found.path} does not contain the tree {wanted}.")
     if found.foreign:
         names = ", ".join(clean(signature.by) for signature in found.foreign)
         raise ValueError(
