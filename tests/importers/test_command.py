@@ -30,9 +30,26 @@ def test_keep_tells_what_it_understood_and_writes_the_tree(files, capsys):
     assert "Class counts: 200 cases, from 200 rows of data." in said
     assert "some tests have no rule for them; choose one with --missing" in said
     kept = kt.Tree.load(out)
+    assert f"\n\n{kept.to_text()}\n\nSaved as" in said
     assert kept.feature_names == ("income", "age", "owner"), "the tested columns, as in the data"
     assert main(["keep", tree, "--out", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"] is None
+
+
+def test_keep_prints_the_first_lines_of_a_large_tree(tmp_path, capsys):
+    many = ", ".join(f"c{k}" for k in range(100))
+    steps = "".join(f"{'  ' * k}x <= {99 - k}\n" for k in range(30))
+    back = "".join(f"{'  ' * k}x > {99 - k}: b\n" for k in reversed(range(30)))
+    source, out = tmp_path / "tree.txt", tmp_path / "tree.json"
+    source.write_text(f"{steps}{'  ' * 30}y in {{{many}}}: a\n{'  ' * 30}y = d: b\n{back}")
+    assert main(["keep", str(source), "--out", str(out)]) == 0
+    told = capsys.readouterr().out.split("\n\n")[1].split("\n")
+    lines = kt.load(out).to_text().split("\n")
+    assert len(lines) == 62
+    assert told[:30] == lines[:30]
+    assert told[30] == f"{lines[30][:200]} ..."
+    assert told[40].startswith("... and 22 more lines; in Python, kt.load(")
+    assert len(told) == 41
 
 
 def test_keep_tells_once_what_was_lost(tmp_path, capsys):

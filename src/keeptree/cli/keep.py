@@ -15,7 +15,11 @@ from keeptree.cli.command import (
     print_saved,
 )
 from keeptree.cli.summary import add_tree_out, tell_classes, tree_size, tree_summary
+from keeptree.output import shown_path
 from keeptree.progress import watch
+from keeptree.text import plural, xml_safe
+
+_MOST_LINES, _WIDEST = 40, 200  # lines of the tree that are printed, and their characters
 
 
 def _arguments(parser):
@@ -71,7 +75,7 @@ def _run(options):
     if options.json:
         print_json(summary)
     else:
-        _print(summary)
+        _print(summary, tree)
 
 
 def _keep(options):
@@ -112,7 +116,7 @@ def _summary(tree, out):
     }
 
 
-def _print(summary):
+def _print(summary, tree):
     print(f"{tree_size(summary).capitalize()}, from {summary['source']}.")
     if summary["classes"] is not None:
         print(tell_classes(summary["classes"]))
@@ -124,7 +128,18 @@ def _print(summary):
         print("Missing values: some tests have no rule for them; choose one with --missing.")
     if summary["lost"]:
         print(f"Lost: {name_options(summary['lost'])}")
+    print("", *_outline(tree, summary["out"]), "", sep="\n")
     print_saved(summary["out"])
+
+
+def _outline(tree, out):
+    """Yield the first lines of the tree as text, and how to see the others."""
+    lines = tree.to_text().split("\n")
+    for line in lines[:_MOST_LINES]:
+        yield xml_safe(line if len(line) <= _WIDEST else f"{line[:_WIDEST]} ...")
+    if len(lines) > _MOST_LINES:
+        more = plural(len(lines) - _MOST_LINES, "more line")
+        yield f"... and {more}; in Python, kt.load({shown_path(out)!r}).to_text() returns all."
 
 
 COMMAND = Command(
