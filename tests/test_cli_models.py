@@ -599,6 +599,31 @@ def test_explain_obeys_what_may_change_and_tells_as_many_changes_as_asked_for(ca
     assert first not in [move["name"] for move in story["change"]["changes"]]
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--lock", "Age"], "--lock names 'Age', which is not a column of the tree; did you mean"),
+        (["--lock", "age,income"], "--lock age,income names several columns; repeat --lock for"),
+        (["--cost", "Age=2"], "--cost names 'Age', which is not a column of the tree"),
+        (["--increase-only", "Age"], "--increase-only names 'Age', which is not a column"),
+    ],
+)
+def test_explain_names_the_option_of_an_unknown_column(capsys, saved, options, sentence):
+    assert main(["explain", str(saved), "loans.csv", "--row", "3", *options]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_column_of_the_file_that_the_model_does_not_use_may_be_locked(capsys, saved):
+    frame = pd.read_csv("loans.csv", dtype=str)
+    frame.assign(number=range(len(frame))).to_csv("numbered_loans.csv", index=False)
+    call = ["explain", str(saved), "numbered_loans.csv", "--row", "3"]
+    stories = []
+    for options in (["--lock", "age"], ["--lock", "number", "--lock", "age"]):
+        assert main([*call, *options]) == 0
+        stories.append(capsys.readouterr().out)
+    assert stories[0] == stories[1]
+
+
 def test_predict_says_what_is_new_and_strict_refuses_it(capsys, saved, folder):
     frame = draw(50, seed=3)
     frame.loc[:4, "area"] = "moon"

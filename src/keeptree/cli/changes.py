@@ -61,19 +61,27 @@ def read_changes(options, model):
     return {
         "target": None if options.to is None else find_class(options.to, tree.classes),
         "n": options.n,
-        "fixed": [_column(name, tree) for name in options.fixed],
+        "fixed": [_column(name, tree, "--lock") for name in options.fixed],
         "bounds": dict(_read_bounds(text, tree) for text in options.bounds),
-        "increase_only": [_column(name, tree) for name in options.increase_only],
-        "decrease_only": [_column(name, tree) for name in options.decrease_only],
+        "increase_only": [_column(c, tree, "--increase-only") for c in options.increase_only],
+        "decrease_only": [_column(c, tree, "--decrease-only") for c in options.decrease_only],
         "costs": dict(_read_number(text, tree, "--cost") for text in options.cost),
         "steps": dict(_read_number(text, tree, "--step") for text in options.step),
         "max_changes": options.max_changes,
     }
 
 
-def _column(name, tree):
-    """Name of a column, or its position if the tree has no names."""
-    return int(name) if tree.feature_names is None and name.isdigit() else name
+def _column(name, tree, option):
+    """Name of a column, or its position if the tree has no names; others raise a ValueError."""
+    from keeptree.geometry.metric import column_number
+
+    names = tree.feature_names or ()
+    several = [part.strip() for part in name.split(",")]
+    if name not in names and len(several) > 1 and set(several) <= set(names):
+        raise ValueError(f"{option} {name} names several columns; repeat {option} for each column.")
+    column = int(name) if tree.feature_names is None and name.isdigit() else name
+    column_number(tree, column, option)
+    return column
 
 
 def _read_bounds(text, tree):
@@ -113,7 +121,7 @@ def _split(text, tree, option):
     name = max(fitting, key=len, default=text.partition("=")[0])
     if text == name:
         raise ValueError(f"{option} {text} is not valid; give COLUMN=VALUE.")
-    return _column(name, tree), text[len(name) + 1 :]
+    return _column(name, tree, option), text[len(name) + 1 :]
 
 
 def _whole(text):

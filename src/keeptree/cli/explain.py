@@ -70,6 +70,7 @@ def _run(options):
     with watch("Explaining a row"):
         model = _fit(options) if options.tree else _load(options)
         rename_classes(model, read_labels(options))
+        options.fixed = _known_to_model(options, model)
         changes = read_changes(options, model)
         with step("Reading the data"):
             row = read_row(model, options.data, options.row)
@@ -78,6 +79,17 @@ def _run(options):
         print_json(story.to_dict())
     else:
         print(story.markdown if options.markdown else story.text)
+
+
+def _known_to_model(options, model):
+    """Return the columns of --lock without those of the file that the model does not use."""
+    names, file = model.tree_.feature_names or (), options.data
+    if set(options.fixed) <= set(names) or file.is_stdin:
+        return options.fixed
+    from keeptree.data.files import file_columns
+
+    unused = set(file_columns(file)) - set(names) if names else ()
+    return [name for name in options.fixed if name not in unused]
 
 
 def _check_which(options):
