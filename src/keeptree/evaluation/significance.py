@@ -57,7 +57,7 @@ def paired_difference(
     Parameters
     ----------
     differences : array-like of shape (n,)
-        Difference of two models on each split: ours minus theirs.
+        Difference of two models on each split, or on each case of one test set: ours minus theirs.
     alternative : {"greater", "less", "two-sided"}
         Alternative hypothesis of the tests, as in SciPy.
     confidence : float
