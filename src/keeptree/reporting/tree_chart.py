@@ -10,8 +10,8 @@ SIZE = 14  # font size of all text
 
 _ROW, _TOP, _LINE = 44, 40, 17
 _NAME_WIDTH, _RELATION_WIDTH, _CLASS_WIDTH = 130, 180, 130  # maximum width of a line of a label
-_CURVE, _GAP, _PAD = 28, 8, 12
-_BAR_WIDTH, _BAR_HEIGHT = 60, 12
+_CURVE, _GAP, _PAD = 28, 8, 8
+_BAR_WIDTH, _BAR_HEIGHT = 48, 12
 _BOLD = 1.1  # factor by which the decision at a leaf is wider
 _EDGE = 11  # width of the edge that carries every case
 
