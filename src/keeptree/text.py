@@ -124,6 +124,29 @@ def plural(number, one, many=None):
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def class_text(label):
+    """Return a label for use before a number: ``malignant``, ``class 1``.
+
+    Examples
+    --------
+    >>> class_text("malignant"), class_text("1")
+    ('malignant', 'class 1')
+    """
+    return f"class {label}" if label[:1] in "+-.0123456789" else label
+
+
+def of_class_text(label):
+    """Return a label for use after a number: ``8 malignant``, ``8 of class 1``.
+
+    Examples
+    --------
+    >>> of_class_text("malignant"), of_class_text("1")
+    ('malignant', 'of class 1')
+    """
+    told = class_text(label)
+    return label if told == label else f"of {told}"
+
+
 def in_hundred(p):
     """Return a probability as "n in 100"; estimates are never shown as 0 or 100.
 

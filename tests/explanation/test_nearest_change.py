@@ -361,7 +361,7 @@ def test_a_class_without_a_leaf_is_said_to_be_one(cancer):
     tree = random_tree(1, n_leaves=3, n_classes=2)
     tree = kt.Tree.from_dict({**tree.to_dict(), "label": [0] * tree.n_nodes})
     X = random_rows(tree, 0)
-    assert "never decides 10" in kt.nearest_change(tree, X[0], 10, X=X).sentence
+    assert "never decides class 10" in kt.nearest_change(tree, X[0], 10, X=X).sentence
 
 
 def test_values_stay_inside_the_data_unless_asked():

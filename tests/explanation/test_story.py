@@ -1,5 +1,6 @@
 """The story of a case agrees with the tree and the model, for all models and cases."""
 
+import html
 import json
 import re
 import warnings
@@ -152,6 +153,46 @@ def test_contributions_add_up_to_the_log_odds(cancer):
     p = data["probability"]["model"][data["decision"]["index"]]
     total = sum(part["value"] for part in data["contributions"] if part["kind"] == "expert")
     assert total == pytest.approx(np.log(p / (1 - p)))
+
+
+def test_a_contribution_of_a_test_shows_the_answer_of_the_case(cancer):
+    X, y, tree = cancer
+    model = kt.KeptTreeClassifier(tree).fit(X, y)
+    kept, case = model.tree_, X.iloc[3]
+    story = kt.explain(model, case)
+    tests = [part for part in story.to_dict()["contributions"] if part["kind"] == "test"]
+    for part in tests:
+        branch = kept.branch(kept.children(part["node"])[0])
+        assert part["answer"] == ("yes" if case.iloc[branch.feature] <= branch.threshold else "no")
+    assert {part["answer"] for part in tests} == {"yes", "no"}
+    told = f"{tests[0]['name']} {tests[0]['answer']}"
+    assert told in story.text
+    assert html.escape(told) in story.html
+
+
+def test_a_missing_value_has_no_answer_and_a_category_has_one():
+    X = pd.DataFrame({"colour": list("rgb") * 40, "size": np.arange(120.0)})
+    y = np.where(X["colour"] == "r", "yes", np.where(X["size"] > 60, "yes", "no"))
+    model = kt.MarginTreeClassifier(kt.C45Classifier()).fit(X, y)
+    for colour, expected in (("r", {"yes", "no"}), (None, {"not known"})):
+        parts = kt.explain(model, {"colour": colour, "size": 12.0}).to_dict()["contributions"]
+        answers = {part["answer"] for part in parts if part["name"].startswith("colour")}
+        assert answers
+        assert answers <= expected
+        sizes = {part["answer"] for part in parts if part["name"].startswith("size")}
+        assert sizes == {"yes"}
+
+
+def test_labels_that_are_numbers_are_called_classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    model = kt.SmoothedTreeClassifier(tree).fit(X, y)
+    text = kt.explain(model, X[1]).text
+    assert text.startswith("The tree decides class 0. Our estimate for class 0: ")
+    leaf = r"Leaf \d+: class 0; \d+ training cases: \d+ of class 0 and \d+ of class 1\."
+    assert re.search(leaf, text)
+    assert "Becomes class 1 if" in text
+    assert "stimate for class 1 would then" in text
 
 
 def test_the_story_contains_the_trace_of_confdtree(cancer):

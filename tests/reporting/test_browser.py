@@ -65,10 +65,12 @@ def test_a_lock_keeps_its_attribute_out_of_the_nearest_change(panel):
     lock = control.locator(".lock")
     assert lock.get_attribute("aria-pressed") == "false"
     assert name in plain.text("#change")
+    assert not plain.page.is_visible("#locked")
     lock.click()
     plain.settle()
     assert lock.get_attribute("aria-pressed") == "true"
     assert name not in plain.text("#change")
+    assert plain.text("#locked") == f"Locked: {name}."
     while plain.page.locator(".lock[aria-pressed=false]").count():
         plain.page.locator(".lock[aria-pressed=false]").first.click()
         plain.settle()
@@ -76,6 +78,8 @@ def test_a_lock_keeps_its_attribute_out_of_the_nearest_change(panel):
         "() => document.querySelector('#change').textContent.includes('unlock')"
     )
     assert plain.page.is_disabled("#apply")
+    assert plain.text("#locked").startswith("Locked: ")
+    assert name in plain.text("#locked")
 
 
 def test_applying_the_nearest_change_changes_the_decision(panel):

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from importlib.resources import files
 
 import numpy as np
+import pandas as pd
 import pytest
 from markupsafe import escape
 from sklearn.datasets import load_iris
@@ -198,6 +199,27 @@ def test_the_case_in_view_has_its_reasons_without_javascript(page, demo_data):
         assert view[sentence] in page.text
     for row in view["pushes"]["rows"]:
         assert row["name"] in page.text
+
+
+def test_the_page_lists_the_locked_attributes_without_javascript():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["age <b>", "size", "unused"])
+    y = np.where(X["age <b>"] + X["size"] > 0, "yes", "no")
+    model = SmoothedTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=4)).fit(X[:100], y[:100])
+
+    def page(*fixed):
+        return render(collect(model, X[100:], y[100:], title="", about={}, fixed=fixed))
+
+    assert '<p class="locked">Locked: age &lt;b&gt;.</p>' in page("age <b>", "unused")
+    assert re.search(r"Locked: (age &lt;b&gt; and size|size and age &lt;b&gt;)\.", page(0, 1))
+    assert '<p class="locked">' not in page()
+
+
+def test_the_drawing_of_the_demo_fits_beside_a_scrollbar(html):
+    width = float(re.search(r'<svg[^>]* width="([\d.]+)"[^>]*tree-drawing', html)[1])
+    body = 1440 - 2 * 64  # page width and padding in css/base.css
+    assert width <= body - 20
+    assert f"@media (max-width:{int(width) + 2 * 64 + 20}px)" in html.replace(": ", ":")
 
 
 def test_an_estimate_is_never_said_to_be_certain(html):

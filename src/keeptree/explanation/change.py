@@ -9,7 +9,7 @@ import numpy as np
 from keeptree.data.labels import plain
 from keeptree.explanation.change_html import change_html
 from keeptree.explanation.wording import join, lower_first, tell_change, tell_estimate
-from keeptree.text import clean, plural
+from keeptree.text import class_text, clean, plural
 
 _LOOSEN = {
     "fixed": "unlock {}",
@@ -185,7 +185,7 @@ class NearestChange:
         }
 
     def _name(self, label):
-        return clean(self.names.get(label, label))
+        return class_text(clean(self.names.get(label, label)))
 
     def _tell_alternatives(self):
         return [f"Or it {lower_first(other.sentence)}" for other in self.alternatives]

@@ -29,8 +29,9 @@ def collect_contributions(subject, encoded, label):
     -------
     parts : list of dict or None
         ``kind`` (``"expert"``, ``"test"`` or ``"start"``), ``name``, ``node`` (of a test),
-        ``expert`` (the short name of an expert) and ``value``, what the part adds to the log-odds
-        of the class. The largest values come first.
+        ``answer`` (of the case to a test: ``"yes"``, ``"no"`` or ``"not known"``), ``expert`` (the
+        short name of an expert) and ``value``, what the part adds to the log-odds of the class. The
+        largest values come first.
     """
     model = subject.inner
     if not hasattr(model, "contributions_encoded"):
@@ -48,7 +49,8 @@ def collect_contributions(subject, encoded, label):
         parts.append(_part("start", "The mean training case", None, start))
         tests = found.value[0]
     for node, value in zip(found.node.tolist(), _of_class(tests, label), strict=True):
-        parts.append(_part("test", _question(subject.tree, node), node, value))
+        part = _part("test", _question(subject.tree, node), node, value)
+        parts.append({**part, "answer": _answer(subject.tree, node, encoded)})
     order = {"start": 0, "expert": 1, "test": 2}
     return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
 
@@ -66,3 +68,11 @@ def _part(kind, name, node, value):
 
 def _question(tree, node):
     return tell_branch(tree.branch(tree.children(node)[0])) + "?"
+
+
+def _answer(tree, node, encoded):
+    """Return whether the case would go to the first child of a node, on its path or not."""
+    if np.isnan(tree.lift(encoded)[0, tree.lifted.feature[node]]):
+        return "not known"
+    _, child, _ = tree.descend(encoded, np.array([0]), np.array([node]), np.ones(1))
+    return "yes" if child[0] == tree.children(node)[0] else "no"

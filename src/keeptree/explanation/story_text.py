@@ -3,7 +3,16 @@
 import re
 
 from keeptree.explanation.wording import join, lower_first, tell_estimate
-from keeptree.text import between_text, clean, count_text, in_hundred, plain_number, plural
+from keeptree.text import (
+    between_text,
+    class_text,
+    clean,
+    count_text,
+    in_hundred,
+    of_class_text,
+    plain_number,
+    plural,
+)
 
 _MOST = 5  # number of classes, contributions and leaves listed; the rest are counted
 _LEAST_PUSH = 0.005  # smaller values are shown as 0.00
@@ -17,7 +26,7 @@ CAVEAT = "This describes the tree; it does not mean that the change is possible 
 
 def decided_name(data):
     """Return the display name of the decided class."""
-    return clean(data["names"][data["decision"]["index"]])
+    return class_text(clean(data["names"][data["decision"]["index"]]))
 
 
 def headline(data):
@@ -49,9 +58,10 @@ def second_opinion(data):
     opinion = data["second_opinion"]
     if opinion is None:
         return None
-    other, probability = data["names"][opinion["index"]], told_estimate(data, opinion["index"])
+    other = class_text(clean(data["names"][opinion["index"]]))
+    probability = told_estimate(data, opinion["index"])
     return (
-        f"{_DISAGREES}: the tree decides {decided_name(data)}; our estimate for {clean(other)} is "
+        f"{_DISAGREES}: the tree decides {decided_name(data)}; our estimate for {other} is "
         f"{probability}. The tree's decision stands; please look again."
     )
 
@@ -84,13 +94,15 @@ def leaves(data):
     for leaf in data["leaves"][:_MOST]:
         counts = sorted(enumerate(leaf["counts"]), key=lambda entry: -entry[1])
         named = [
-            f"{count_text(count)} {clean(data['names'][k])}" for k, count in counts if count > 0
+            f"{count_text(count)} {of_class_text(clean(data['names'][k]))}"
+            for k, count in counts
+            if count > 0
         ]
         others = f" and {plural(len(named) - _MOST, 'other class', 'other classes')}"
         held = join(named) if len(named) <= _MOST else ", ".join(named[:_MOST]) + others
         share = f", for {leaf['share']:.0%} of the case" if several else ""
         lines.append(
-            f"Leaf {leaf['node']}{share}: {clean(data['names'][leaf['class']])}; "
+            f"Leaf {leaf['node']}{share}: {class_text(clean(data['names'][leaf['class']]))}; "
             f"{_cases(leaf['cases'])}{': ' + held if named else ''}."
         )
     if len(data["leaves"]) > _MOST:
@@ -150,7 +162,7 @@ def contributions(data):
     rows = [
         {
             "group": inside if part["kind"] == "test" else whole,
-            "name": part["name"],
+            "name": f"{part['name']} {part['answer']}" if "answer" in part else part["name"],
             "value": part["value"],
             "text": f"{part['value']:+.2f}".replace("-", "−"),
         }

@@ -2,7 +2,7 @@
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from keeptree.text import clean, enough_digits, in_hundred, plain_number
+from keeptree.text import class_text, clean, enough_digits, in_hundred, plain_number
 
 _TOLERANCE = 0.02  # how much rounding may enlarge a move, relative to its size
 _SIX_DIGITS = 5e-6  # relative error of six significant digits
@@ -169,15 +169,16 @@ def tell_estimate(label, probability, names=None):
     --------
     >>> tell_estimate("died", {"died": 0.13, "lived": 0.87})
     'The tree would then decide died, but our estimate for it would be only 13 in 100.'
+    >>> tell_estimate(1, {1: 0.003, 0: 0.997})
+    'The tree would then decide class 1, but our estimate for it would be under 1 in 100.'
     >>> tell_estimate("died", {"died": 0.68, "lived": 0.32})
     'The estimate for died would then be 68 in 100.'
     """
-    p, name = probability[label], clean((names or {}).get(label, label))
+    p, name = probability[label], class_text(clean((names or {}).get(label, label)))
     if p < max(probability.values()):
-        return (
-            f"The tree would then decide {name}, but our estimate for it would be only "
-            f"{in_hundred(p)}."
-        )
+        told = in_hundred(p)
+        told = told if told.startswith("under") else f"only {told}"
+        return f"The tree would then decide {name}, but our estimate for it would be {told}."
     return f"The estimate for {name} would then be {in_hundred(p)}."
 
 

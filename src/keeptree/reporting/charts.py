@@ -4,8 +4,7 @@ from itertools import compress
 
 from keeptree.reporting.plot import Plot, percent
 from keeptree.reporting.svg import el, icon, number
-from keeptree.reporting.words import class_text
-from keeptree.text import plain_number, plural
+from keeptree.text import class_text, plain_number, plural
 
 _WIDE = 500  # pixels; narrower charts have fewer ticks and shorter names
 _EDGE = 8  # pixels between the frame and the outermost mark

@@ -25,8 +25,8 @@ from keeptree.reporting.summary import summarise, tell_facts
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 from keeptree.reporting.view import collect_view
 from keeptree.reporting.whatif import collect_whatif, tell_missing_model
-from keeptree.reporting.words import class_text, shown_class, tell_neighbours
-from keeptree.text import clean
+from keeptree.reporting.words import shown_class, tell_neighbours
+from keeptree.text import class_text, clean
 
 SCHEMA = 3  # version of the dict, raised by incompatible changes
 

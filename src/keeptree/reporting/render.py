@@ -23,7 +23,6 @@ from keeptree.reporting.summary import list_missed, signed, tell_ranking, verdic
 from keeptree.reporting.svg import class_sample
 from keeptree.reporting.tree_chart import tree_drawing
 from keeptree.reporting.words import (
-    class_text,
     disagreeing,
     estimate_text,
     interval_text,
@@ -35,6 +34,7 @@ from keeptree.reporting.words import (
 )
 from keeptree.text import (
     between_text,
+    class_text,
     count_text,
     in_hundred,
     plain_number,
@@ -77,6 +77,7 @@ _LABEL_WIDTH, _BRIEF_WIDTH, _LABEL_SIZE = 640, 190, 16  # maximum length of labe
 _CASE = ("id", "decision", "p", "check", "distance", "truth", "values", "between")
 _NODE = ("id", "parent", "name", "relation", "cases", "counts", "class", "errors", "leaves")
 _PAGE_PADDING = 64  # pixels on either side of a wide page
+_SCROLLBAR = 20  # pixels; media queries include it, the page does not
 
 
 @step("Writing the page")
@@ -122,7 +123,7 @@ def page_style(drawing):
     """Return the combined style sheet; the tree drawing is shown where it fits."""
     text = "\n".join(read_asset(f"css/{name}.css") for name in STYLES)
     if drawing is not None:
-        room = int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING
+        room = int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING + _SCROLLBAR
         text += (
             f"@media (max-width: {room}px) {{ .views, .drawing, .for-drawing {{ display: none; }}\n"
             ".outline.second { display: block; } }\n"

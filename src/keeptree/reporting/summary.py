@@ -2,8 +2,7 @@
 
 import re
 
-from keeptree.reporting.words import class_text
-from keeptree.text import plural
+from keeptree.text import class_text, plural
 
 _PLAIN = re.compile(r"(?!(no|yes|not|none|true|false)$)[^\W\d][\w -]*", re.I)  # read as names
 

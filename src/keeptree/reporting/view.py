@@ -9,8 +9,8 @@ from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path
 from keeptree.explanation.wording import join, tell_estimate, tell_number
-from keeptree.reporting.words import class_text, of_class_text
-from keeptree.text import clean, count_text, plain_number, plural
+from keeptree.exporters.plain import tested_columns
+from keeptree.text import class_text, clean, count_text, of_class_text, plain_number, plural
 
 NEAR = 0.2  # in the metric, as in keeptree.explain
 _MOST_PUSHES, _LEAST_PUSH = 6, 0.005  # number of bars; values below this round to 0.00
@@ -42,7 +42,8 @@ def collect_view(subject, row, positive, fixed=()):
         ``steps`` of the path, each with the ``node`` it leads to, ``name``, ``value``, ``test``,
         ``note``, ``near`` (whether it is the nearest) and ``short``, all in a few words;
         ``pushes``, the contributions, or None: their ``class`` and ``rows`` of ``name`` and
-        ``value``; ``leaf``, ``change``, ``after`` and ``such`` as sentences.
+        ``value``; ``leaf``, ``change``, ``after``, ``locked`` and ``such`` as
+        sentences, some of them empty.
     """
     tree, encoded = subject.tree, row[None]
     p = subject.probabilities(encoded)[0]
@@ -59,8 +60,15 @@ def collect_view(subject, row, positive, fixed=()):
         "after": tell_estimate(change.predicted, change.probability, change.names)
         if change.changes
         else "",
+        "locked": tell_locked(tree, fixed),
         "such": "",
     }
+
+
+def tell_locked(tree, fixed):
+    """Return a sentence about the tested attributes that cannot change; "" if there are none."""
+    names = [clean(tree.feature_name(f)) for f in tested_columns(tree) if f in fixed]
+    return f"Locked: {join(names)}." if names else ""
 
 
 def tell_steps(branches, path, change):
@@ -187,7 +195,7 @@ def _tell_margin(step, branch, first, change):
 
 
 def _name(change):
-    return clean(change.names.get(change.predicted, change.predicted))
+    return class_text(clean(change.names.get(change.predicted, change.predicted)))
 
 
 def _pushes(subject, encoded, towards):

@@ -1,6 +1,6 @@
 """Short phrases of a report; ``js/words.js`` has the same ones."""
 
-from keeptree.text import in_hundred, plural
+from keeptree.text import class_text, in_hundred, plural
 
 _ALIKE, _BESIDE = 0.15, 0.005  # maximum width of a group of similar estimates, and distance from it
 
@@ -8,29 +8,6 @@ _ALIKE, _BESIDE = 0.15, 0.005  # maximum width of a group of similar estimates, 
 def shown_class(p, positive):
     """Return the class whose probability is shown: the positive one of two, or the likeliest."""
     return positive if len(p) == 2 else max(range(len(p)), key=p.__getitem__)
-
-
-def class_text(label):
-    """Return a label for use before a number: ``malignant``, ``class 1``.
-
-    Examples
-    --------
-    >>> class_text("malignant"), class_text("1")
-    ('malignant', 'class 1')
-    """
-    return f"class {label}" if label[:1] in "+-.0123456789" else label
-
-
-def of_class_text(label):
-    """Return a label for use after a number: ``8 malignant``, ``8 of class 1``.
-
-    Examples
-    --------
-    >>> of_class_text("malignant"), of_class_text("1")
-    ('malignant', 'of class 1')
-    """
-    told = class_text(label)
-    return label if told == label else f"of {told}"
 
 
 def short_labels(classes):

@@ -51,9 +51,12 @@ export function drawWhy(data, seen, view) {
   const parts = [element("h3", "", "Why the tree decides ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
   if (view.pushes) parts.push(element("h3", "", "What raises or lowers the estimate"), drawPushes(data, view.pushes));
   if (view.such) parts.push(line("such", view.such));
-  parts.push(element("h3", "", "What would change the decision"), line("change", tellWay(view)), line("note", data.caveat));
+  parts.push(element("h3", "", "What would change the decision"), line("change", tellWay(view)));
+  if (view.locked) parts.push(line("locked", view.locked));
+  parts.push(line("note", data.caveat));
   get("why").replaceChildren(...parts);
   get("change").textContent = tellWay(view);
+  get("locked").textContent = view.locked;
 }
 
 /** The nearest change, and what our estimate would be after it. */

@@ -25,6 +25,7 @@ export function judge(book, { x, locked, case: index, base }) {
     told, // the class whose probability is shown
     between: given ? given.between : interval(book, { p, shares, x }, told),
     change,
+    locked,
     moves: change ? change.moves.map((move) => ({ ...move, rounded: rounded(metric, move) })) : [],
     distance: distance(tree, metric, x, label),
     lacking: change ? [] : lacking(tree, x, label),

@@ -41,8 +41,9 @@ let look = { show: "check", sort: "risk", rows: FEW, tab: "why", sheet: false, t
 function render() {
   view.frame = 0;
   const seen = judge(book, state);
+  const first = !view.seen;
   view.seen = seen;
-  view.said = tellView(book, state.x, seen);
+  view.said = tellView(book, state.x, seen, first && !seen.change ? blockers() : undefined);
   drawTitle(data, state, seen);
   drawVerdicts(data, seen);
   drawWhy(data, seen, view.said);
@@ -89,13 +90,18 @@ function renderRing(ring, { p, label }) {
   ring.style.transform = `translate(${zero + unit * across}px, ${foot + rise * p[shown]}px)`;
 }
 
+/** What prevents a change: slow in large trees, so only when the page opens and after a gesture. */
+function blockers() {
+  return obstacles(tree, metric, state.x, state.locked);
+}
+
 /** Texts updated at the end of a gesture: for screen readers, and why there is no change. */
 function announce() {
   const { seen } = view;
   const estimate = estimateOf(data, seen.p);
   get("status").textContent = `${data.classes[seen.label].label}${estimate ? `, ${estimate.text}` : ""}`;
   if (seen.change) return;
-  view.said = tellView(book, state.x, seen, obstacles(tree, metric, state.x, state.locked));
+  view.said = tellView(book, state.x, seen, blockers());
   drawWhy(data, seen, view.said);
 }
 

@@ -6,7 +6,7 @@ import { costAcross } from "./nearest.js";
 import { probability } from "../../exporters/js/probability.js";
 import { pushes } from "./contributions.js";
 import { changeSentence } from "./judge.js";
-import { classText, join, ofClass, shownClass, tellEstimate, tellNeighbours, valueText } from "./words.js";
+import { classText, join, ofClass, shownClass, tellEstimate, tellLocked, tellNeighbours, valueText } from "./words.js";
 
 const NEAR = 0.2; // in the metric, as in keeptree.explain
 const MOST_NAMED = 4;
@@ -24,6 +24,7 @@ export function tellView(book, x, seen, blocked) {
     leaf: tellLeaf(data, leaves),
     change: changeSentence(book, seen, blocked),
     after: after ? tellEstimate(named, seen.change.label, after) : "",
+    locked: tellLocked(data.attributes, seen.locked),
     such: seen.p ? tellNeighbours(seen.p[towards], classText(data.classes[towards].label), data.bins[towards]) : "",
   };
 }
@@ -92,7 +93,7 @@ function tellMargin(data, step, first, { change, moves }) {
   if (!first) return `by ${margin}`;
   const told = `${step.distance <= NEAR ? "very close" : "closest"}: ${margin} from the threshold`;
   if (moves.length !== 1 || moves[0].attribute !== step.at) return told;
-  return `${told}; at ${tellNumber(moves[0].rounded)} the tree decides ${data.classes[change.label].label}`;
+  return `${told}; at ${tellNumber(moves[0].rounded)} the tree decides ${classText(data.classes[change.label].label)}`;
 }
 
 /** What the leaf of a case contains. */

@@ -84,9 +84,9 @@ export function tellChange(attribute, before, after) {
 export function tellNearest(change, moves, attributes, classes, decided, blocked) {
   if (change) {
     const told = moves.map((move) => tellChange(attributes[move.attribute], move.before, move.rounded));
-    return `Becomes ${classes[change.label].label} if ${join(told)}, with nothing else changed.`;
+    return `Becomes ${classText(classes[change.label].label)} if ${join(told)}, with nothing else changed.`;
   }
-  if (blocked === null) return `The tree always decides ${classes[decided].label}, whatever changes.`;
+  if (blocked === null) return `The tree always decides ${classText(classes[decided].label)}, whatever changes.`;
   if (blocked.length === 0) return "No allowed change alters the decision; more than one constraint prevents it.";
   const hints = new Map();
   for (const { kind, attribute } of blocked.slice(0, 3)) {
@@ -97,11 +97,17 @@ export function tellNearest(change, moves, attributes, classes, decided, blocked
   return `No allowed change alters the decision; ${ways.join(" or ")}?`;
 }
 
+/** Which attributes cannot change: `Locked: age and sex.` */
+export function tellLocked(attributes, locked) {
+  const names = attributes.filter((_, at) => locked.has(at)).map(({ name }) => name);
+  return names.length ? `Locked: ${join(names)}.` : "";
+}
+
 /** The sentence for a case whose decision only its missing values could change. */
 export function tellLacking(attributes, classes, decided, lacking) {
   const names = lacking.map((at) => attributes[at].name);
   const are = names.length === 1 ? "is" : "are";
-  return `While ${join(names)} ${are} missing, the tree always decides ${classes[decided].label}, whatever else changes.`;
+  return `While ${join(names)} ${are} missing, the tree always decides ${classText(classes[decided].label)}, whatever else changes.`;
 }
 
 const ALIKE = 0.15; // maximum width of a group of similar estimates
@@ -119,8 +125,11 @@ export function tellNeighbours(p, label, bins) {
 
 /** The estimate after a change, with a hint if another class is more probable. */
 export function tellEstimate(name, label, p) {
-  if (p[label] < Math.max(...p)) return `The tree would then decide ${name}, but our estimate for it would be only ${inHundred(p[label])}.`;
-  return `The estimate for ${name} would then be ${inHundred(p[label])}.`;
+  const told = inHundred(p[label]);
+  if (p[label] < Math.max(...p)) {
+    return `The tree would then decide ${classText(name)}, but our estimate for it would be ${told.startsWith("under") ? "" : "only "}${told}.`;
+  }
+  return `The estimate for ${classText(name)} would then be ${told}.`;
 }
 
 export function valueText(attribute, value) {
