@@ -393,3 +393,11 @@ def test_large_numbers_are_written_as_in_the_tree():
     income = next(column for column in result.columns if column.name == "income")
     assert re.fullmatch(r"> \d{5}\.\d+", income.parts[-1]["values"])
     assert not re.search(r"\de\d", str(result))
+
+
+def test_few_outcomes_of_a_class_do_not_show_that_only_shares_changed():
+    X, y = draw_classes(1500, 30, 0.5)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(*draw_classes(2000, 31, 0.8))
+    assert kt.audit(model, X, y).aged == "classes"
+    few = np.r_[:45, -45:0]  # 45 of each class
+    assert kt.audit(model, X.iloc[few], y[few]).aged != "classes"

@@ -11,6 +11,7 @@ from keeptree.data.labels import class_names, plain
 LEAST_CHANGE = 0.02  # smallest difference of a share that matters: two percentage points,
 LEAST_FACTOR = 0.5  # or half of the share expected, if that is less
 LEAST_MOVED = 0.1  # smallest share of a class in other leaves than at fit that matters
+_FEWEST_CASES = 50  # outcomes of each class that show whether only shares changed
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,9 @@ def only_shares_changed(count, alpha):
     before, now = count.expectation.classes, count.leaf_classes
     if before is None or not now.any():
         return False
+    cases = now.sum(axis=0)
+    if cases[cases > 0].min() < _FEWEST_CASES:  # a class may have moved without being noticed
+        return False
     shares = [counts.sum(axis=0) / counts.sum() for counts in (now, before)]
     large = any(_matters(*pair) for pair in zip(*shares, strict=True))
     if not large or compare_counts(before.sum(axis=0), now.sum(axis=0)) > alpha:
@@ -108,9 +112,9 @@ def only_shares_changed(count, alpha):
 
 
 def _has_moved(before, now, alpha):
-    """Whether the cases of a class reach other leaves than at fit."""
+    """Whether the cases of a class reach other leaves than at fit; a new class always does."""
     if not (before.any() and now.any()):
-        return False
+        return bool(now.any())
     moved = np.abs(before / before.sum() - now / now.sum()).sum() / 2
     return moved >= LEAST_MOVED and compare_counts(before, now) <= alpha
 
