@@ -159,6 +159,7 @@ class _Table:
                         f"or leave the column out."
                     ) from None
             raise
+            raise
 
     def _open(self, schema):
         from pyarrow.csv import CSVWriter

@@ -19,9 +19,9 @@ class Comparison(NamedTuple):
     """Cases compared with landmarks, in units in which the weight of a landmark is exp(-d²).
 
     ``places`` and ``landmarks`` are coordinates, ``sharpness`` and ``mass`` those of the landmarks,
-    and ``own`` says whether a case and a landmark belong to the same class. ``member`` is the
-    landmark that represents the case itself, and ``left_out`` the mass to leave out there.
-    ``pseudo`` are the pseudo-cases of the class of each case, and of all classes.
+    and ``own`` tells whether a case and a landmark belong to the same class. ``weight`` is that of
+    each case, ``member`` the landmark that represents it, and ``left_out`` the mass to leave out
+    there. ``pseudo`` holds the pseudo-cases of each case's class and those of all classes.
     """
 
     places: np.ndarray
@@ -73,7 +73,8 @@ class _Loss:
         total = weights.sum(axis=1, dtype=np.float64) + of_all
         value = self.weight @ (np.log(total) - np.log(assigned)) + _RIDGE * (logs @ logs)
         slope = self.own / assigned[:, None] - 1 / total[:, None]
-        slope *= self.weight[:, None] * self.sharpness * weights  # with the squared distances
+        # The derivative of the log-loss with respect to each squared distance.
+        slope *= self.weight[:, None] * self.sharpness * weights
         return value, 2 * factors * self._slopes(slope) + 2 * _RIDGE * logs
 
     def _squared_distances(self, factors):
@@ -83,7 +84,7 @@ class _Loss:
         return np.maximum(squared - 2 * self.places @ stretched.T, 0)
 
     def _slopes(self, slope):
-        """Sum slopes with squared distances over all pairs, times the squared gap on each axis."""
+        """Return, for each axis, the sum over all pairs of their slope times their squared gap."""
         products = (self.places * (slope @ self.landmarks)).sum(axis=0)
         squares = slope.sum(axis=1) @ self.places**2 + slope.sum(axis=0) @ self.landmarks**2
         return squares - 2 * products

@@ -41,14 +41,11 @@ class MarginTests:
             asked = _with_further_tests(asked, splits, sample.tree)
         self.tests = soft_tests(sample, asked, scale)
         node = _feature_nodes(self.tests)
-        further = self.tests.node[node] >= own
-        self.nodes = node, node, node[~further]
         if splits is not None and splits.beside:
             self.tests = divide_evenly(self.tests, splits, own)
-            above = self.tests.node[self.tests.parent[node]]
-            rule = (above > own) & (self.tests.spread[self.tests.parent[node]] >= 0)
-            tree = (above > 0) & (above <= own)
-            self.nodes = node[tree], node[tree], node[tree | rule]
+            self.nodes = _nodes_with_rules(self.tests, node, own)
+        else:
+            self.nodes = node, node, node[self.tests.node[node] < own]
 
     def features(self, X):
         """Return the shares of the rows in the nodes, part by part: shape (n, p)."""
@@ -76,6 +73,14 @@ def _heaviest_tests(sample):
     return asked
 
 
+def _nodes_with_rules(tests, node, own):
+    """Return the nodes of each part, where the root of a tree of ``own`` nodes has that number."""
+    above = tests.node[tests.parent[node]]
+    of_tree = (above > 0) & (above <= own)
+    of_rule = (above > own) & (tests.spread[tests.parent[node]] >= 0)  # not an even test
+    return node[of_tree], node[of_tree], node[of_tree | of_rule]
+
+
 def _with_further_tests(asked, splits, tree):
     """Return which nodes of a tree with further tests are used, given those of the kept tree."""
     n = len(asked)
@@ -84,7 +89,7 @@ def _with_further_tests(asked, splits, tree):
         used[n], used[0] = asked[0], True
     used[splits.node] = True
     above = splits.node[0]
-    while above:  # a test is asked only together with those above it
+    while above:  # a test is asked only with those above it; all others are below the first
         above = tree.parent[above]
         used[above] = True
     return used
