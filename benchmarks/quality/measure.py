@@ -1,4 +1,4 @@
-"""Do one task: a data set, a split, a kept tree and a method; return a row of measures."""
+"""Measure one task: a data set, a split, a kept tree and a method."""
 
 import time
 import warnings
@@ -15,7 +15,7 @@ from keeptree.evaluation.ranking import auc
 from keeptree.evaluation.reliability import expected_calibration_error
 from keeptree.tree import LEAF
 
-LEAST = 0.001  # smallest probability in the log-loss, because forests return zeros
+LEAST = 0.001  # probabilities are at least this in the log-loss, because forests return zeros
 NO_TREE = "none"  # name of the tree for peers that use all attributes
 TRUTH = "truth"  # name of the true probabilities of a synthetic set
 

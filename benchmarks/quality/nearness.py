@@ -2,8 +2,8 @@
 
 The tables are drawn to resemble the passengers of the Titanic and a bank's telephone campaign, with
 counts, whole years and amounts of money. For C4.5's tree, the output shows the share of held-out
-cases at distance 0, measured to the thresholds and on the grid. It also shows how many cases a
-report calls near: the nearest twentieth with all ties, and as the report breaks ties.
+cases at distance 0, measured to the thresholds and on the grid. It also shows how many cases are
+near: the nearest twentieth with all ties, and those that a report selects after it breaks ties.
 """
 
 import warnings
@@ -18,7 +18,7 @@ from keeptree.reporting.held_out import NEAREST_SHARE, hold_out_cases
 
 
 def passengers(n, rng):
-    """Return class, sex, age, siblings, parents and children, and fare; and who survived."""
+    """Return class, sex, age, siblings, parents and children, and fare; the target is survival."""
     level, male = rng.choice([1, 2, 3], n, p=[0.24, 0.21, 0.55]), rng.random(n) < 0.65
     age = np.clip(rng.normal(30, 14, n), 0.5, 80).round()
     siblings = rng.choice(6, n, p=[0.68, 0.23, 0.04, 0.02, 0.02, 0.01])
@@ -31,7 +31,7 @@ def passengers(n, rng):
 
 
 def customers(n, rng):
-    """Return age, balance, day, length of call, calls, days since the last; and who agreed."""
+    """Return age, balance and the history of calls; the target is whether the customer agreed."""
     columns = {
         "age": np.clip(rng.normal(41, 11, n), 18, 95).round(),
         "balance": (np.exp(rng.normal(6, 1.3, n)) - 200).round(),

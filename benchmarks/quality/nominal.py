@@ -1,9 +1,10 @@
 """Should a nominal test be softened? python -m benchmarks.quality.nominal, for docs/guide/soft.md.
 
-On C4.5 trees of the Weka data sets among the tests' fixtures, a category is divided among the
-children by the class-conditional similarity of all categories, at several widths; width 0 is the
-hard test that the library uses. Prints AUC and log-loss of the two experts that soften, alone and
-pooled with the kernel, and on how many sets a width beats the hard tests.
+The trees are C4.5 trees of the Weka data sets in the test fixtures. A softened test divides a
+category among the children by the similarity of its class distribution to those of all categories.
+Width 0 is the hard test that the library uses. The output shows the AUC and log-loss of the two
+experts with soft tests, alone and pooled with the kernel, and the number of sets on which each
+width beats hard tests.
 """
 
 import sys
@@ -31,7 +32,7 @@ from keeptree.tree import NOMINAL
 from tests.fixtures import weka
 
 WIDTHS = (0.0, 0.15, 0.5)
-SPLITS, MOST, FEWEST = 2, 1500, 6  # splits of a set, most of its cases, fewest cases of a class
+SPLITS, MOST, FEWEST = 2, 1500, 6  # splits; maximum cases of a set, minimum of a class
 _PRIOR_CASES = 5.0  # cases added to each category
 
 
@@ -50,7 +51,7 @@ def main(names):
 
 
 def measure(name):
-    """Return the rows of one set; none where the tree has no nominal test."""
+    """Return the rows of one set; none if the tree has no nominal test."""
     data = weka.load(name)
     rows = np.flatnonzero((np.bincount(data.y) >= FEWEST)[data.y])
     y, n = np.unique(data.y[rows], return_inverse=True)[1], min(len(rows), MOST)
@@ -116,7 +117,7 @@ def soften_nominal(width, sample, inner=None, scale="deviation"):
 
 
 def _similarity(sample, feature, width):
-    """Return the share of every category in every other, by the distance of their class shares."""
+    """Return how much of each category is assigned to every other, by their class shares."""
     codes, tree = sample.X[:, feature], sample.tree
     known = ~np.isnan(codes)
     counts = np.zeros((len(tree.categories[feature]), len(tree.classes)))

@@ -27,7 +27,7 @@ def draw_gap(rows):
     methods = [m for m in next(iter(closed.values())).index if m not in LEFT_OUT]
     figure, axes = plt.subplots(figsize=(8, 0.38 * len(methods) + 1))
     height = 0.8 / len(closed)
-    low = -60  # bars of worse results are cut off and labelled with their number
+    low = -60  # longer bars are cut off and labelled with their value
     for j, (tree, share) in enumerate(closed.items()):
         at = np.arange(len(methods)) + (j - (len(closed) - 1) / 2) * height
         values = share[methods].to_numpy()

@@ -13,8 +13,8 @@ from benchmarks.quality.peers import FOREST, PEER_NAMES, PEERS_ON_TREE
 
 BASE = "laplace"
 GROUPS = ("numeric", "imbalanced", "mixed", "large")
-WORTH = 0.02  # least gap in AUC by which a gain is divided
-SAME = 1e-6  # methods whose means are closer than this draw
+WORTH = 0.02  # sets with a smaller gap in AUC are left out of the median
+SAME = 1e-6  # smaller differences count as ties
 SEEN = 5e-4  # smaller losses are counted, not listed
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
 RIVALS = ("laplace", "shrinkage-cv", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
@@ -142,7 +142,7 @@ def differences_table(rows, method):
 
 
 def sets_table(rows, methods):
-    """Return the AUC / log-loss of some methods on each set."""
+    """Return the AUC and log-loss of some methods on each set."""
     auc, loss = wide(rows, "auc"), wide(rows, "log_loss")
     table = pd.DataFrame(index=auc.index)
     for method in (method for method in methods if method in auc):
@@ -152,7 +152,7 @@ def sets_table(rows, methods):
 
 
 def rare_table(rows, methods):
-    """Return the expected cases of the rarest class per observed case, by method."""
+    """Return the ratio of expected to observed cases of the rarest class, by method."""
     table = {}
     for tree, own in rows.groupby("tree", sort=False):
         total = own.groupby("method", sort=False)[["expected", "observed"]].sum()
