@@ -154,7 +154,7 @@ def test_results_are_short_in_a_console_and_readable_in_a_notebook(tmp_path):
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
     options = {"metrics": ["auc"], "n_splits": 2, "n_jobs": 1, "progress": False}
     compared = compare({"<b>": kt.C45Classifier()}, X, y, **options)
-    curve = learning_curve([kt.C45Classifier()], X, y, sizes=[50, 100], **options)
+    curve = learning_curve({"<b>": kt.C45Classifier()}, X, y, sizes=[50, 100], **options)
     audit = kt.audit(model, X)
     assert repr(compared) == "Comparison(1 model, 1 metric, 2 splits)"
     assert repr(curve) == "LearningCurve(1 model, 1 metric, 2 sizes)"
@@ -168,6 +168,8 @@ def test_results_are_short_in_a_console_and_readable_in_a_notebook(tmp_path):
     fixed = kt.nearest_change(model, X.iloc[0], fixed=list(X.columns))
     assert repr(fixed) == "NearestChange(none allowed, decided=0)"
     assert "&lt;b&gt;" in compared._repr_html_()
+    assert escape(str(curve)) in curve._repr_html_()
+    assert "b" not in tags(curve._repr_html_())
     assert escape(audit.verdict) in audit._repr_html_()
     new = kt.unfamiliar(model, X * 2)
     assert escape(new.sentence) in new._repr_html_()

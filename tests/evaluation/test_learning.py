@@ -48,6 +48,22 @@ def test_more_cases_teach_more(curve):
     assert row == "| shares | 0.500 ± 0.000 | 0.500 ± 0.000 | 0.500 ± 0.000 | 0.500 ± 0.000 |"
 
 
+def test_a_curve_prints_as_a_table_for_each_metric(curve):
+    lines = str(curve).splitlines()
+    assert lines[0].split() == ["AUC", "↑", "12", "25", "50", "100"]
+    assert lines[3].split() == ["shares", *["0.500", "±", "0.000"] * 4]
+    assert lines[5].split()[0] == "accuracy"
+    assert len({len(line) for line in lines[:4]}) == 1  # the columns are aligned
+    assert lines[-1].startswith("Mean ± standard error by number of training cases")
+
+
+def test_a_printed_curve_leaves_out_metrics_that_are_no_numbers():
+    options = {"metrics": ["accuracy", "confusion"], "sizes": [50], "n_splits": 2, "n_jobs": 1}
+    curve = learning_curve([GaussianNB()], X, Y, **options)
+    assert "confusion" not in str(curve)
+    assert "confusion" not in curve.to_markdown()
+
+
 def test_the_last_point_is_the_comparison_without_a_schedule(curve):
     largest = learning_curve([GaussianNB()], X, Y, sizes=[1.0], n_splits=4, n_jobs=1)
     assert largest.sizes == [100]
@@ -66,6 +82,8 @@ def test_a_size_at_which_a_model_fails_has_no_point():
     curve = learning_curve({"late": Never()}, X, Y, sizes=[10, 50], n_splits=2, n_jobs=1)
     assert len(curve.failures) == 2
     assert [p["mean"] is None for p in curve.points()] == [True, False] * 2
+    failed = "2 fits failed and left no value; the first was late on 10 training cases: "
+    assert failed in str(curve)
 
 
 @pytest.mark.parametrize("sizes", [[0], [101], [0.5, 1.5], []])

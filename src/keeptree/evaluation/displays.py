@@ -16,6 +16,7 @@ from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.ranking import GRID
 from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
+from keeptree.evaluation.tables import metric_label
 from keeptree.plotting import (
     BLUE,
     GREY,
@@ -118,7 +119,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
                 _draw_difference(ax, place, values, reference, found[model, metric])
             larger = comparison.metrics[metric].larger
             ax.axvline(0, color=LIGHT, linewidth=0.8, zorder=0)
-            ax.set_title(_label(comparison, metric), fontsize="medium")
+            ax.set_title(metric_label(comparison, metric), fontsize="medium")
             ax.set_xlabel("better →" if larger else "← better", fontsize="small", color=GREY)
             ax.tick_params(axis="y", length=0)
             ax.locator_params(axis="x", nbins=4)
@@ -310,7 +311,7 @@ class LearningDisplay:
             for model, width in zip(curve.models, _widths(len(curve.models)), strict=True):
                 chosen = [p for p in points if p["metric"] == metric and p["model"] == model]
                 _draw_learning(ax, chosen, clean(model), _color(curve, model), width)
-            ax.set_ylabel(_label(curve, metric))
+            ax.set_ylabel(metric_label(curve, metric))
             ax.set_xlabel("training cases")
             if geometric:
                 ax.set_xscale("log", base=2)
@@ -338,10 +339,6 @@ def _curves(comparison, name):
 
 def _color(thing, model):
     return SERIES[thing.models.index(model) % len(SERIES)]
-
-
-def _label(thing, metric):
-    return thing.metrics[metric].label or metric
 
 
 def _widths(n):

@@ -11,11 +11,20 @@ from numpy.typing import ArrayLike
 from keeptree.annotations import Filename, RandomState
 from keeptree.choice import one_of
 from keeptree.evaluation.experiment import Parts, run_experiment
+from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.preparation import prepare_experiment
 from keeptree.evaluation.protocols import RESUBSTITUTED
 from keeptree.evaluation.significance import describe_differences
-from keeptree.evaluation.tables import markdown_table, number
-from keeptree.text import plural
+from keeptree.evaluation.tables import (
+    aligned,
+    fit_troubles,
+    markdown_table,
+    metric_heading,
+    metric_label,
+    number,
+)
+from keeptree.notebook import framed_text
+from keeptree.text import clean, plural
 
 
 def arithmetic_schedule(n: int, steps: int = 10) -> list[int]:
@@ -105,7 +114,7 @@ def learning_curve(
     Returns
     -------
     curve : LearningCurve
-        Values for each split, model, metric and size.
+        Values for each split, model, metric and size. Prints as one table for each metric.
 
     Examples
     --------
@@ -188,13 +197,6 @@ class LearningCurve:
             points.append(point | {name: entry[name] for name in ("n", "mean", "sd", "se")})
         return points
 
-    def __repr__(self):
-        counts = plural(len(self.models), "model"), plural(len(self.metrics), "metric")
-        return f"LearningCurve({', '.join(counts)}, {plural(len(self.sizes), 'size')})"
-
-    def _repr_markdown_(self):
-        return self.to_markdown()
-
     def to_markdown(self) -> str:
         """Return a Markdown table for each metric: models by sizes, means ± standard errors.
 
@@ -203,16 +205,47 @@ class LearningCurve:
         text : str
             Markdown.
         """
-        cells = {(p["metric"], p["model"], p["size"]): p for p in self.points()}
         lines = []
-        for name, metric in self.metrics.items():
-            head = [metric.label or name, *map(str, self.sizes)]
-            body = [
-                [model, *(_cell(cells[name, model, size], metric.decimals) for size in self.sizes)]
-                for model in self.models
-            ]
-            lines += [*markdown_table(head, body), ""]
+        for name, rows in self._tables():
+            head = [metric_label(self, name), *map(str, self.sizes)]
+            lines += [*markdown_table(head, rows), ""]
         return "\n".join(lines)
+
+    def __str__(self):
+        lines = []
+        for name, rows in self._tables():
+            lines += [*aligned([[metric_heading(self, name), *map(str, self.sizes)], *rows]), ""]
+        lines.append(
+            "Mean ± standard error by number of training cases; ↑ larger is better, ↓ smaller."
+        )
+        return "\n".join([*lines, *fit_troubles(self, self._training_size)])
+
+    def __repr__(self):
+        counts = plural(len(self.models), "model"), plural(len(self.metrics), "metric")
+        return f"LearningCurve({', '.join(counts)}, {plural(len(self.sizes), 'size')})"
+
+    def _repr_html_(self):
+        return framed_text("learning-curve", str(self))
+
+    def _repr_markdown_(self):
+        return self.to_markdown()
+
+    def _tables(self):
+        """Yield each metric that is a number with the rows of its table."""
+        cells = {(p["metric"], p["model"], p["size"]): p for p in self.points()}
+        for name, metric in self.metrics.items():
+            if name in CURVES:
+                continue
+            rows = []
+            for model in self.models:
+                points = [cells[name, model, size] for size in self.sizes]
+                rows.append([clean(model), *(_cell(point, metric.decimals) for point in points)])
+            yield name, rows
+
+    def _training_size(self, failure):
+        """Return the number of training cases of a failed fit."""
+        # Each split trains on all sizes in turn.
+        return plural(self.sizes[failure["split"] % len(self.sizes)], "training case")
 
 
 def _sizes(values, n):

@@ -1,4 +1,4 @@
-"""A comparison as text, Markdown and JSON."""
+"""Comparisons and learning curves as text, Markdown and JSON."""
 
 import math
 
@@ -69,26 +69,28 @@ def notes(comparison):
 def troubles(comparison):
     """Return lines about infinite values, and fits that failed or raised warnings."""
     lines = [
-        f"{clean(entry['model'])}: {_label(comparison, entry['metric'])} is infinite on "
+        f"{clean(entry['model'])}: {metric_label(comparison, entry['metric'])} is infinite on "
         f"{entry['n_infinite']} of {plural(entry['n'], 'split')}, and so is its mean."
         for entry in comparison.means()
         if entry["n_infinite"]
     ]
-    if comparison.failures:
-        lines.append(_failure_line(comparison))
-    for entry in comparison.warnings:
+    return lines + fit_troubles(comparison, lambda failure: f"split {failure['split']}")
+
+
+def fit_troubles(result, place):
+    """Return lines about fits that failed or raised warnings; ``place`` names where one failed."""
+    lines = []
+    if result.failures:
+        first = result.failures[0]
+        fits = plural(len(result.failures), "fit")
+        lines.append(
+            f"{fits} failed and left no value; the first was "
+            f"{clean(first['model'])} on {place(first)}: {clean(first['error'])}"
+        )
+    for entry in result.warnings:
         fits = plural(entry["fits"], "fit")
         lines.append(f"{clean(entry['model'])} warned on {fits}: {clean(entry['message'])}")
     return lines
-
-
-def _failure_line(comparison):
-    first = comparison.failures[0]
-    fits = plural(len(comparison.failures), "fit")
-    return (
-        f"{fits} failed and left no value; the first was "
-        f"{clean(first['model'])} on split {first['split']}: {clean(first['error'])}"
-    )
 
 
 def terminal_tables(comparison):
@@ -129,7 +131,7 @@ def comparison_text(comparison):
     lines = []
     for title, head, rows in terminal_tables(comparison):
         body = [[name, *(text for text, _ in cells)] for name, *cells in rows]
-        lines += [title, "", *_aligned([head, *body]), ""]
+        lines += [title, "", *aligned([head, *body]), ""]
     return "\n".join([*lines, *notes(comparison)])
 
 
@@ -218,7 +220,7 @@ def _difference_row(comparison, entry):
     if entry["low"] is not None:
         interval = f"{_signed(entry['low'], decimals)} to {_signed(entry['high'], decimals)}"
     return [
-        _label(comparison, entry["metric"]),
+        metric_label(comparison, entry["metric"]),
         clean(entry["model"]),
         mean if entry["better"] is None else f"**{mean}**",
         number(entry["sd"], decimals),
@@ -231,16 +233,21 @@ def _difference_row(comparison, entry):
 def _cells(comparison, models, cell):
     """Return the header and rows of a table with one cell per model and metric."""
     names = comparison.numbers()
-    arrow = {name: "↑" if comparison.metrics[name].larger else "↓" for name in names}
-    head = ["Model", *(f"{_label(comparison, name)} {arrow[name]}" for name in names)]
+    head = ["Model", *(metric_heading(comparison, name) for name in names)]
     return head, [(clean(model), [cell(model, name) for name in names]) for model in models]
 
 
-def _label(comparison, name):
-    return comparison.metrics[name].label or name
+def metric_label(result, name):
+    """Return the label of a metric of a comparison or a learning curve."""
+    return result.metrics[name].label or name
 
 
-def _aligned(rows):
+def metric_heading(result, name):
+    """Return the label of a metric with an arrow that points to the better side."""
+    return f"{metric_label(result, name)} {'↑' if result.metrics[name].larger else '↓'}"
+
+
+def aligned(rows):
     """Return rows as aligned lines: the first column to the left, numbers to the right."""
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     lines = []
