@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from keeptree.data.files import file_columns, read_batches
+from keeptree.data.files import file_columns, read_batches, unused_columns
 
 ARFF = """@relation r
 @attribute colour {red, green, 'dark blue'}
@@ -61,3 +61,10 @@ def test_sparse_rows_of_an_arff_file_are_read(tmp_path):
     (tmp_path / "s.arff").write_text(ARFF + "{1 2.5, 2 a}\n{0 green, 2 b}\n")
     batch, _ = next(read_batches(tmp_path / "s.arff", ["colour", "x"]))
     assert batch.to_pydict() == {"colour": ["red", "green"], "x": [2.5, 0.0]}
+
+
+def test_unused_columns_are_those_of_the_header_without_a_second_notice(tmp_path, recwarn):
+    (tmp_path / "d.csv").write_text("a;b;c\n1;2;3\n4;5;6\n")
+    assert unused_columns(tmp_path / "d.csv", ["b"]) == ["a", "c"]
+    assert not recwarn.list
+    assert unused_columns("-", ["b"]) == []

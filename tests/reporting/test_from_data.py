@@ -80,6 +80,20 @@ def test_what_is_fixed_starts_locked_and_is_in_no_change(tmp_path):
     assert fixed[0] in free["view"]["change"]
 
 
+def test_a_column_of_the_file_that_the_tree_does_not_use_may_be_fixed(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    file, page = tmp_path / "iris.csv", tmp_path / "page.html"
+    X.assign(number=range(len(X)), kind=np.take(list("abc"), y)).to_csv(file, index=False)
+    tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, np.take(list("abc"), y))
+    model = kt.SmoothedTreeClassifier(tree).fit(X, np.take(list("abc"), y))
+    lock = {"fixed": ["petal width (cm)", "number"], "out": page}
+    for options in ({"tree": kt.keep(tree)}, {"model": model}, {"drop": ["number"]}):
+        data = report_file(file, "kind", **lock, **options)
+        assert [data["attributes"][at]["name"] for at in data["locked"]] == lock["fixed"][:1]
+        with pytest.raises(ValueError, match="no column 'numbr'; did you mean 'number'"):
+            report_file(file, "kind", fixed=["numbr"], out=page, **options)
+
+
 @pytest.mark.parametrize("fixed", ["age", ["petal widht (cm)"]])
 def test_what_is_no_list_of_columns_cannot_be_fixed(fixed, tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)

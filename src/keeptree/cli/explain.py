@@ -83,12 +83,12 @@ def _run(options):
 
 def _known_to_model(options, model):
     """Return the columns of --lock without those of the file that the model does not use."""
-    names, file = model.tree_.feature_names or (), options.data
-    if set(options.fixed) <= set(names) or file.is_stdin:
+    names = set(model.tree_.feature_names or ())
+    if not names or names.issuperset(options.fixed):
         return options.fixed
-    from keeptree.data.files import file_columns
+    from keeptree.data.files import unused_columns
 
-    unused = set(file_columns(file)) - set(names) if names else ()
+    unused = unused_columns(options.data, names)
     return [name for name in options.fixed if name not in unused]
 
 

@@ -157,6 +157,20 @@ def file_columns(data):
         return table.names
 
 
+def unused_columns(data, used):
+    """Return the columns of a data file that are not in ``used``.
+
+    Standard input has been read already, so its other columns are unknown and none is returned.
+    """
+    file = as_data_file(data)
+    if file.is_stdin:
+        return []
+    with warnings.catch_warnings():
+        # Whoever reads the cases tells the user how the file was read.
+        warnings.simplefilter("ignore", ReadingNotice)
+        return [name for name in file_columns(file) if name not in used]
+
+
 def find_column(name, names):
     """Raise a ValueError with the closest name if there is no column ``name``."""
     one_of([str(other) for other in names], name, "column", most=10)

@@ -5,7 +5,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from keeptree.data.cases import read_cases
-from keeptree.data.files import find_column
+from keeptree.data.files import find_column, unused_columns
 from keeptree.data.labels import find_class, label_names, rename_classes
 from keeptree.data.source import as_data_file
 from keeptree.data.training import read_training
@@ -130,8 +130,10 @@ def report_file(
         :class:`~keeptree.C45Classifier`.
     model : fitted classifier, optional
         Model to report on instead of fitting one.
-    out, title, rows, fixed
+    out, title, rows
         As in :func:`~keeptree.report`.
+    fixed : sequence of str
+        As in :func:`~keeptree.report`; columns of the file that the tree does not use are ignored.
     positive : str, optional
         Positive class of a two-class problem, as written in the file; by default the rarer
         class.
@@ -153,8 +155,7 @@ def report_file(
         else:
             X, y, _ = read_training(data, target, nominal, drop, tree)
             check_learner(tree, X)
-    for name in fixed:
-        find_column(name, X.columns)  # before a model is fitted
+    fixed = _lockable(fixed, X.columns, data)  # before a model is fitted
     classes = y.unique() if model is None else model.classes_
     if positive is not None:
         positive = find_class(positive, classes)
@@ -168,6 +169,16 @@ def report_file(
         rename_classes(model, labels)
         return report(model, X, y, out, title, rows, **told)
     return report_data(X, y, tree=tree, out=out, title=title, rows=rows, labels=labels, **told)
+
+
+def _lockable(names, columns, data):
+    """Return the names that are in ``columns``; a name that the file does not have is an error."""
+    if set(names) <= set(columns):
+        return names
+    others = unused_columns(data, columns)
+    for name in names:
+        find_column(name, [*columns, *others])
+    return [name for name in names if name not in others]
 
 
 def hold_out(X, y, test_size, random_state):
