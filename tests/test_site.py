@@ -6,12 +6,14 @@ from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 import keeptree
 import keeptree.evaluation
+from docs.images import gallery
 from keeptree.exporters.subject import subject_of
 from keeptree.probability.methods import METHODS
 from tools.site.check import find_problems
@@ -131,3 +133,15 @@ def test_the_check_finds_what_is_broken(tmp_path):
 def test_the_glossary_names_every_method():
     text = (DOCS / "glossary.md").read_text()
     assert [name for name in METHODS if f"`{name}`" not in text] == []
+
+
+def test_a_picture_of_the_gallery_is_the_first_of_its_example(tmp_path, monkeypatch):
+    plt.figure(figsize=(9, 9))  # left open by another picture, it would be figure 1
+    example = tmp_path / "plot_example.py"
+    example.write_text("import matplotlib.pyplot as plt\nplt.figure(figsize=(2, 1))\n")
+    monkeypatch.setattr(gallery, "HERE", tmp_path)
+    monkeypatch.setattr(gallery, "PICTURES", {"example.png": example})
+    gallery.main()
+    plt.close("all")
+    height, width = plt.imread(tmp_path / "example.png").shape[:2]
+    assert width == 2 * height, "another figure was saved"

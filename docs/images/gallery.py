@@ -21,9 +21,9 @@ PICTURES = {
 def main():
     """Run each example and save its first figure."""
     for name, example in PICTURES.items():
+        plt.close("all")  # figures of other pictures, too
         runpy.run_path(str(HERE.parents[1] / "examples" / example))
         plt.figure(1).savefig(HERE / name, dpi=120)
-        plt.close("all")
 
 
 if __name__ == "__main__":
