@@ -9,7 +9,7 @@ EXTREMES = [0.0, -0.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, -1e38, 3e38, 3.5e38]
 
 
 def beside(value):
-    """Return a number, its neighbours in float64 and float32, and where rounding changes."""
+    """Return a number, its neighbours in float64 and float32, and where rounding to float32 changes."""
     with np.errstate(over="ignore"):
         single = np.float32(value)
         around = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]
@@ -22,16 +22,16 @@ def beside(value):
 
 
 def column_values(tree, feature, missing=True):
-    """Return the values of a numeric column that matter to a tree."""
+    """Return values that probe a tree's tests of a numeric column."""
     tests = (tree.kind == NUMERIC) & (tree.feature == feature)
     found = [x for t in np.unique(tree.threshold[tests]) for x in beside(float(t))]
     return [*found, *EXTREMES, *([np.nan] if missing else [])]
 
 
 def trying_rows(tree, rows, seed=0, missing=True, share=0.5, largest=np.inf):
-    """Return encoded rows with values of some numeric columns replaced by those that matter.
+    """Return encoded rows in which values that probe the tests replace some numbers.
 
-    Numbers above ``largest`` are left out, because the tool refuses them.
+    Numbers above ``largest`` are left out, for libraries that refuse them.
     """
     rng = np.random.default_rng(seed)
     rows = np.array(rows, dtype=np.float64)

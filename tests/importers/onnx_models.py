@@ -1,4 +1,4 @@
-"""Small ONNX models to read: random trees of every mode, and what onnxruntime answers."""
+"""Small ONNX models with random trees of every mode, and what onnxruntime returns for them."""
 
 import numpy as np
 import onnx
@@ -59,7 +59,7 @@ def random_nodes(rng, depth=3, modes=LESS, dtype=np.float32, width=3, whole=()):
 
 
 def classifier(nodes, weights, classes=(0, 1, 2), dtype=np.float32, width=3, **more):
-    """Return a model of a TreeEnsembleClassifier; ``weights`` are (tree, node, class, weight)."""
+    """Return a TreeEnsembleClassifier; ``weights`` are tuples (tree, node, class, weight)."""
     nodes = dict(nodes)
     if dtype is np.float64:
         nodes["nodes_values_as_tensor"] = tensor(nodes.pop("nodes_values"), np.float64)
@@ -119,13 +119,13 @@ def tensor(values, dtype):
 
 
 def random_ensemble(rng, depth=3, modes=MODES, dtype=np.float64, width=3, whole=()):
-    """Return attributes of a random TreeEnsemble of ai.onnx.ml 5 of one tree."""
+    """Return the attributes of a random TreeEnsemble (ai.onnx.ml 5), and its number of leaves."""
     columns = {name: [] for name in ("featureids", "modes", "splits")}
     below = {name: [] for name in ("truenodeids", "trueleafs", "falsenodeids", "falseleafs")}
     sets, leaves = {}, []
 
     def grow(left):
-        """Return the place of a node or leaf, and whether it is a leaf."""
+        """Return the index of a node or leaf, and whether it is a leaf."""
         if left == 0 or (columns["modes"] and rng.random() < 0.2):
             leaves.append(len(leaves))
             return len(leaves) - 1, 1
@@ -159,7 +159,7 @@ def random_ensemble(rng, depth=3, modes=MODES, dtype=np.float64, width=3, whole=
 
 
 def ensemble(values, targets, weights, n_targets, dtype=np.float64, width=3, labels=None):
-    """Return a model of a TreeEnsemble followed by an ArgMax, and labels if there are any."""
+    """Return a TreeEnsemble followed by an ArgMax, and by a lookup of labels if any are given."""
     nodes = [
         helper.make_node(
             "TreeEnsemble", ["X"], ["scores"], domain="ai.onnx.ml", n_targets=n_targets,
@@ -176,7 +176,7 @@ def ensemble(values, targets, weights, n_targets, dtype=np.float64, width=3, lab
 
 
 def ensemble_leaves(values, n_leaves, X, dtype=np.float64):
-    """Return the leaf that onnxruntime finds."""
+    """Return the leaf that onnxruntime finds for each row."""
     node = helper.make_node(
         "TreeEnsemble", ["X"], ["leaf"], domain="ai.onnx.ml", n_targets=1,
         leaf_targetids=[0] * n_leaves, leaf_weights=tensor(range(n_leaves), dtype), **values,

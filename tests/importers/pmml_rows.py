@@ -1,4 +1,4 @@
-"""Rows of PMML files: one at a time, as JPMML takes them."""
+"""Compare a kept PMML tree with JPMML, one row at a time."""
 
 import warnings
 
@@ -27,9 +27,9 @@ def frame_of(tree, row):
 
 
 def compare_row(tree, row, answer, nodes):
-    """Return in one or two words how a tree and JPMML agree about a row.
+    """Return a short label for how a tree and JPMML agree on a row.
 
-    ``nodes`` collects the node of JPMML that corresponds to each leaf.
+    ``nodes`` maps each leaf to its node in JPMML; the first row of a leaf adds it.
     """
     node, label = answer
     refused = node == "!" or not label
@@ -40,10 +40,10 @@ def compare_row(tree, row, answer, nodes):
         if refused:
             return "both refuse"
         if "answers only some of the rows without" in tree.source.get("lost", ""):
-            return "told that we refuse"
-        # JPMML looks at a label only where it is tested.
+            return "documented refusal"
+        # JPMML checks a category only in nodes that test it.
         return "label refused" if "is unknown to the tree" in str(error) else "ONLY WE REFUSE"
     if refused:
         told = "gives no answer" in tree.source.get("lost", "")
-        return "told that we answer" if told else "ONLY THEY REFUSE"
+        return "documented answer" if told else "ONLY THEY REFUSE"
     return "same" if ours == label and nodes.setdefault(leaf, node) == node else "DIFFERENT"

@@ -1,4 +1,4 @@
-"""Random typed frames and random pipelines over them, for the tests of folding."""
+"""Random data frames with typed columns, and random pipelines over them, to test folding."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ COLOURS = ["red", "green", "blue", "pink", "grey", "black"]
 
 
 def draw_frame(rng, n=150):
-    """Return a frame of two numeric, one positive, one whole-numbered and two text columns."""
+    """Return a frame with numeric, positive, integer and text columns, and binary labels."""
     frame = pd.DataFrame(
         {
             "age": rng.normal(40, 12, n).round(1),
@@ -56,7 +56,7 @@ def draw_frame(rng, n=150):
 
 
 def draw_numeric(rng):
-    """Return a step for numbers, or a pipeline of two."""
+    """Return a pipeline of one or two steps for numeric columns."""
     one = [
         lambda: StandardScaler(),
         lambda: MinMaxScaler((-1, 3), clip=bool(rng.integers(2))),
@@ -78,14 +78,14 @@ def draw_numeric(rng):
 
 
 def draw_bins(rng):
-    """Return a discretiser behind an imputer, because it does not accept missing values."""
+    """Return a discretiser after an imputer, because discretisers refuse missing values."""
     encode = ["onehot", "onehot-dense", "ordinal"][rng.integers(3)]
     bins = KBinsDiscretizer(4, encode=encode, quantile_method="averaged_inverted_cdf")
     return make_pipeline(SimpleImputer(), Binarizer(threshold=30) if rng.random() < 0.25 else bins)
 
 
 def draw_encoder(rng):
-    """Return a step for categories."""
+    """Return a step for a nominal column."""
     one = [
         lambda: OneHotEncoder(),
         lambda: OneHotEncoder(drop="first", handle_unknown="ignore"),
@@ -162,7 +162,7 @@ def draw_fitted(rng):
 
 
 def folded(pipeline, X=None):
-    """Return the Folded tree of a pipeline."""
+    """Return the result of folding a pipeline."""
     inner, steps = unwrap(pipeline)
     return fold(keep(inner), steps, X)
 
@@ -191,7 +191,7 @@ def probe_rows(frame, tree, rng, n=120):
 
 
 def special_numbers(thresholds):
-    """Return the thresholds, their neighbours in float64 and float32, and the ends of the line."""
+    """Return the thresholds, their neighbours in float64 and float32, and extreme numbers."""
     single = thresholds.astype(np.float32)
     beside = [np.nextafter(single, np.float32(side)).astype(float) for side in (-np.inf, np.inf)]
     near = [np.nextafter(thresholds, side) for side in (-np.inf, np.inf)]
@@ -201,7 +201,7 @@ def special_numbers(thresholds):
 
 
 def pipeline_leaves(pipeline, rows):
-    """Return the leaves of the rows that the pipeline accepts, and which rows these are."""
+    """Return the leaf of each row that the pipeline accepts, and the positions of these rows."""
     try:
         return pipeline[-1].apply(pipeline[:-1].transform(rows)), np.arange(len(rows))
     except (ValueError, TypeError):

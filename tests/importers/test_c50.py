@@ -1,4 +1,4 @@
-"""Trees of C5.0 decide every row as C5.0 does; answers recorded from R's C50."""
+"""Kept C5.0 trees decide every row as C5.0 does; its decisions were recorded with R's C50."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ ONE_TREE = [name for name in NAMES if name != "boosted"]
 
 
 def recorded(name):
-    """Return C5.0's rows, and the class and probabilities of each."""
+    """Return the recorded rows, and C5.0's class and probabilities for each."""
     rows = pd.read_csv(FOLDER / f"{name}.csv", float_precision="round_trip")
     told = rows[[column for column in rows if column.startswith(".p ")]]
     told = told.rename(columns=lambda column: column.removeprefix(".p "))
@@ -31,7 +31,7 @@ def kept(name, ending=".tree"):
 
 
 def smoothed(tree, rows):
-    """Return C5.0's probabilities, which add one case with the root's class shares to a leaf."""
+    """Return C5.0's probabilities: each leaf gains one case with the class shares of the root."""
     weight = tree.filled_counts.sum(axis=1)
     shares = tree.leaf_weights(rows)
     cases = (shares @ weight)[:, None]
@@ -40,12 +40,12 @@ def smoothed(tree, rows):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_row_has_c50_s_probabilities_and_class(name):
+def test_every_row_has_the_probabilities_and_class_of_c50(name):
     tree, (rows, label, probability) = kept(name), recorded(name)
     rows = rows[list(tree.feature_names)]
     ours = pd.DataFrame(smoothed(tree, rows), columns=tree.classes)[list(probability)]
     np.testing.assert_allclose(ours, probability, atol=1e-6, rtol=0)
-    # C5.0 breaks ties of shares that are equal in theory by the rounding of its sums.
+    # Where shares are equal in theory, rounding in C5.0's sums decides the tie.
     shares = np.sort(tree.predict_proba(rows), axis=1)
     clear = (shares[:, -1] - shares[:, -2] > 1e-6) | ~np.isin(
         np.arange(len(rows)), tree.shared_rows(tree.encode(rows))
@@ -55,11 +55,11 @@ def test_every_row_has_c50_s_probabilities_and_class(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_document_of_the_r_script_is_the_same_tree(name):
+def test_the_json_of_the_r_script_gives_the_same_tree(name):
     assert kept(name, ".json").digest == kept(name).digest
 
 
-def test_a_value_without_a_branch_is_answered_by_the_inner_node(tmp_path):
+def test_a_category_without_a_branch_is_decided_by_the_inner_node(tmp_path):
     text = (FOLDER / "unseen.tree").read_text().replace(' elts="never"', "")
     lines = text.replace('forks="3" elts', 'forks="2" elts').splitlines()
     (tmp_path / "a.tree").write_text("\n".join(lines[:-1]) + "\n")
@@ -70,7 +70,7 @@ def test_a_value_without_a_branch_is_answered_by_the_inner_node(tmp_path):
     assert tree.predict(row).tolist() == ["bad"]
 
 
-def test_the_counts_and_where_they_came_from():
+def test_names_categories_counts_and_source_are_kept():
     tree = kept("complete")
     assert tree.feature_names == ("x", "big one", "a b", "k", "o")
     assert tree.categories[4] == ("lo", "mid", "hi")
@@ -82,7 +82,7 @@ def test_the_counts_and_where_they_came_from():
 
 @pytest.mark.parametrize("name", ONE_TREE)
 @pytest.mark.filterwarnings("ignore:C5.0 prints thresholds")
-def test_the_output_is_the_same_tree_with_fewer_digits(name):
+def test_the_printed_output_gives_the_same_tree_with_fewer_digits(name):
     rows, label, _ = recorded(name)
     exact = kept(name)
     rows = rows[list(exact.feature_names)]
@@ -109,14 +109,14 @@ def away_from_thresholds(tree, rows):
     return rows[clear]
 
 
-def test_two_classes_have_their_counts_in_the_output():
+def test_counts_of_two_classes_are_read_from_the_output():
     with pytest.warns(UserWarning, match="C5.0 prints thresholds with few digits"):
         tree = kt.keep(FOLDER / "deep.txt")
     assert tree.weight[0] == pytest.approx(3000)
     assert tree.n_leaves == kept("deep").n_leaves
 
 
-def test_a_boosted_model_asks_for_a_trial():
+def test_a_boosted_model_requires_the_choice_of_a_trial():
     for ending in (".tree", ".json", ".txt"):
         with pytest.raises(ValueError, match="has 3 trees; choose one with tree=0 to tree=2"):
             kt.keep(FOLDER / f"boosted{ending}")
@@ -160,7 +160,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_a_tree_cannot_hold_is_one_sentence_and_nothing_is_written(what, tmp_path, capsys):
+def test_an_unsupported_model_raises_one_sentence_and_writes_nothing(what, tmp_path, capsys):
     text, sentence = REFUSED[what]
     (tmp_path / "a.tree").write_text(f'id="See5/C5.0 2.07 GPL Edition"\n{text}\n')
     (tmp_path / "a.names").write_text("bad, good.\nx: continuous.\n")
@@ -172,13 +172,13 @@ def test_what_a_tree_cannot_hold_is_one_sentence_and_nothing_is_written(what, tm
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_the_names_file_has_to_be_there(tmp_path):
+def test_the_names_file_is_required(tmp_path):
     shutil.copy(FOLDER / "two.tree", tmp_path)
     with pytest.raises(ValueError, match=r"put the \.names file as two\.names"):
         kt.keep(tmp_path / "two.tree")
 
 
-def test_the_syntax_of_names():
+def test_names_files_are_parsed():
     names = read_names(
         "| a comment: x, y.\n"
         "high\\, or so, low 1.5 , mid.   | classes\n\n"
@@ -230,13 +230,13 @@ def test_the_syntax_of_names():
         ("Decision tree:\n\nnonsense: a (2)\n\nEvaluation on training data", "expected a test"),
     ],
 )
-def test_output_that_is_no_tree_is_one_sentence(text, sentence):
+def test_output_without_a_valid_tree_raises_one_sentence(text, sentence):
     with pytest.raises(ValueError, match=sentence) as error:
         kt.keep(f"C5.0 [Release 2.07]\n\n{text}")
     assert "\n" not in str(error.value)
 
 
-def test_a_damaged_document_is_one_sentence(tmp_path):
+def test_a_damaged_document_raises_one_sentence(tmp_path):
     document = json.loads((FOLDER / "two.json").read_text())
     path = tmp_path / "tree.json"
     for change in ({"tree": 3}, {"names": None}, {"tree": ""}, {"names": "a."}):

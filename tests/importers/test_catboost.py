@@ -1,4 +1,4 @@
-"""A tree of CatBoost sends every row to CatBoost's own leaf, from memory and from its JSON."""
+"""A kept CatBoost tree sends every row to CatBoost's leaf, from memory and from JSON."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def sample(seed=0, n=300, missing=0.1):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**16), st.integers(1, 5), st.sampled_from(["Min", "Max"]))
-def test_random_models_route_alike(tmp_path_factory, seed, depth, nan_mode):
+def test_rows_reach_the_same_leaves_in_random_models(tmp_path_factory, seed, depth, nan_mode):
     X, y = sample(seed)
     model = catboost.CatBoostClassifier(
         iterations=2, depth=depth, one_hot_max_size=10, nan_mode=nan_mode, **QUIET
@@ -43,7 +43,7 @@ def test_random_models_route_alike(tmp_path_factory, seed, depth, nan_mode):
         assert_same_partition(ours, theirs)
 
 
-def test_a_live_model_of_numbers_keeps_its_decisions():
+def test_a_numeric_model_in_memory_keeps_its_decisions():
     X, y = sample(1)
     X = X[["a", "b", "c"]]
     model = catboost.CatBoostClassifier(iterations=1, depth=3, **QUIET).fit(X, y)
@@ -52,7 +52,7 @@ def test_a_live_model_of_numbers_keeps_its_decisions():
     assert kt.keep(model, X, y).weight[0] == len(y)
 
 
-def test_what_is_no_test_of_a_column_is_refused():
+def test_unsupported_models_are_refused():
     X, y = sample(2)
     named = catboost.CatBoostClassifier(iterations=1, one_hot_max_size=10, depth=4, **QUIET)
     with pytest.raises(ValueError, match=r"does not hold the names of its categories.*pool=pool"):

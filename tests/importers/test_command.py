@@ -1,4 +1,4 @@
-"""keeptree keep, and other sources for --tree."""
+"""``keeptree keep``, and the kinds of files that ``--tree`` accepts."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_keep_tells_what_it_understood_and_writes_the_tree(files, capsys):
+def test_keep_prints_a_summary_and_writes_the_tree(files, capsys):
     tree, data, out = (str(files / name) for name in ("tree.txt", "loans.csv", "tree.json"))
     assert main(["keep", tree, "--data", data, "--target", "risk", "--out", out]) == 0
     said = capsys.readouterr().out
@@ -31,7 +31,9 @@ def test_keep_tells_what_it_understood_and_writes_the_tree(files, capsys):
     assert "some tests have no rule for them; choose one with --missing" in said
     kept = kt.Tree.load(out)
     assert f"\n\n{kept.to_text()}\n\nSaved as" in said
-    assert kept.feature_names == ("income", "age", "owner"), "the tested columns, as in the data"
+    assert kept.feature_names == ("income", "age", "owner"), (
+        "the tested columns, in the order of the data"
+    )
     assert main(["keep", tree, "--out", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"] is None
 
@@ -52,7 +54,7 @@ def test_keep_prints_the_first_lines_of_a_large_tree(tmp_path, capsys):
     assert len(told) == 41
 
 
-def test_keep_tells_once_what_was_lost(tmp_path, capsys):
+def test_keep_reports_lost_information_only_once(tmp_path, capsys):
     source = tmp_path / "j48.txt"
     source.write_text(
         "J48 pruned tree\n------------------\n\nage <= 4.123457: a (3.0)\nage > 4.123457: b (2.0)"
@@ -86,7 +88,7 @@ age > 48: yes
 
 @pytest.mark.parametrize("spelt", [str, lambda value: str(value).lower()])
 @pytest.mark.parametrize("missing", [False, True])
-def test_a_written_tree_is_fitted_to_a_column_of_booleans(tmp_path, spelt, missing):
+def test_a_written_tree_is_fitted_to_a_boolean_column(tmp_path, spelt, missing):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.integers(18, 80, 200), "smoker": rng.random(200) < 0.4})
     y = np.where((X.age > 50) | X.smoker, "yes", "no")
@@ -113,7 +115,7 @@ def test_a_written_tree_is_fitted_to_a_column_of_booleans(tmp_path, spelt, missi
     assert kt.explain(in_memory, row).text == kt.explain(in_memory, X[:1]).text
 
 
-def test_a_written_tree_explains_a_row(files, capsys):
+def test_explain_accepts_a_written_tree(files, capsys):
     tree, data = (str(files / name) for name in ("tree.txt", "loans.csv"))
     for line in (
         ["explain", data, "--tree", tree, "--target", "risk", "--row", "3"],
@@ -157,7 +159,7 @@ def test_explain_takes_either_a_model_or_a_tree(files, monkeypatch, capsys, line
         ("\xff\xfe", "neither text nor a format"),
     ],
 )
-def test_bad_input_is_one_sentence_and_nothing_is_written(files, capsys, text, sentence):
+def test_bad_input_gives_one_sentence_and_writes_nothing(files, capsys, text, sentence):
     source, out = files / "bad.txt", files / "out.json"
     source.write_text(text, encoding="latin-1")
     data = ["--data", str(files / "loans.csv"), "--target", "risk"]
@@ -168,14 +170,14 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(files, capsys, text, s
     assert not out.exists()
 
 
-def test_a_model_of_another_tool_is_told_from_keeptree_s_own_by_its_content(files, capsys):
-    """CatBoost writes its keys in any order."""
+def test_models_of_other_tools_are_recognised_by_their_content(files, capsys):
+    """CatBoost writes its keys in no fixed order."""
     source = files / "model.json"
     source.write_text('{"ctr_data": {}, "features_info": {"float_features": []}, "trees": []}')
     line = ["fit", str(files / "loans.csv"), "--target", "risk", "--tree", str(source)]
     assert main([*line, "--out", str(files / "out.json")]) == 2
     said = capsys.readouterr().err
-    assert "kt.save" not in said, "it is no damaged file of KeepTree"
+    assert "kt.save" not in said, "the file must not be mistaken for a damaged KeepTree file"
     assert "model.json" in said
 
 

@@ -43,7 +43,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def agree(pipeline, rows, X=None):
-    """Return whether the folded tree sends the rows that the pipeline accepts to its leaves."""
+    """Check that the rows a pipeline accepts reach the same leaves in its folded tree; return it."""
     tree, origin = folded(pipeline, X)
     leaf, at = pipeline_leaves(pipeline, rows)
     assert len(at)
@@ -59,7 +59,7 @@ def loans():
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=5)  # python -m benchmarks.folding tries many more
+@settings(max_examples=5)  # python -m benchmarks.folding tests many more
 @pytest.mark.filterwarnings("ignore")
 def test_random_pipelines_and_their_folded_trees_agree_on_every_row(seed):
     rng = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def test_random_pipelines_and_their_folded_trees_agree_on_every_row(seed):
 
 
 @given(floats, floats)
-def test_keys_have_the_order_of_the_floats_and_come_back(x, z):
+def test_keys_have_the_order_of_the_floats_and_round_trip(x, z):
     keys = to_keys(np.array([x, z]))
     assert (keys[0] < keys[1]) == (x < z)
     np.testing.assert_array_equal(from_keys(keys), [x, z])
@@ -100,14 +100,14 @@ MONOTONE = {
     "normal": QuantileTransformer(n_quantiles=50, output_distribution="normal"),
     "uniform": QuantileTransformer(n_quantiles=50),
     "clipped": MinMaxScaler(clip=True),
-    "falling": FunctionTransformer(np.negative),
-    "both ways": FunctionTransformer(np.square),
+    "decreasing": FunctionTransformer(np.negative),
+    "decreasing then increasing": FunctionTransformer(np.square),
 }
 
 
 @pytest.mark.parametrize("step", MONOTONE.values(), ids=MONOTONE.keys())
 @pytest.mark.filterwarnings("ignore")
-def test_the_floats_beside_a_raw_threshold_go_apart_as_in_the_pipeline(step):
+def test_floats_beside_a_raw_threshold_reach_the_leaves_of_the_pipeline(step):
     rng = np.random.default_rng(0)
     X = rng.lognormal(size=(300, 2))
     y = (X[:, 0] > 1).astype(int) + (X[:, 1] > 2)
@@ -238,7 +238,7 @@ def test_an_unknown_category_is_refused_where_the_encoder_refuses_it():
         tree.apply(pd.DataFrame({"colour": ["violet"]}))
 
 
-def test_a_bin_in_the_middle_takes_two_thresholds_and_its_counts_are_divided_as_rows_are():
+def test_a_middle_bin_becomes_two_thresholds_and_counts_follow_the_rows():
     X = np.linspace(0, 1, 90)[:, None]
     y = (X[:, 0] > 1 / 3) & (X[:, 0] < 2 / 3)
     bins = KBinsDiscretizer(3, strategy="uniform")
@@ -252,7 +252,7 @@ def test_a_bin_in_the_middle_takes_two_thresholds_and_its_counts_are_divided_as_
     np.testing.assert_allclose(tree.predict_proba(X), pipeline.predict_proba(X))
 
 
-def test_searches_and_frames_inside_the_pipeline_are_looked_through(loans):
+def test_a_search_over_a_pipeline_with_pandas_output_is_folded(loans):
     frame, y = loans
     columns = make_column_transformer(
         (OrdinalEncoder(), ["size"]), (StandardScaler(), ["income", "balance"])
@@ -262,7 +262,7 @@ def test_searches_and_frames_inside_the_pipeline_are_looked_through(loans):
     np.testing.assert_array_equal(kt.keep(search).predict(frame), search.predict(frame))
 
 
-def test_a_c45_tree_behind_an_imputer_keeps_its_nominal_tests(loans):
+def test_a_c45_tree_after_a_scaler_keeps_its_nominal_tests(loans):
     frame, y = loans
     frame = frame[["age", "colour", "size"]].fillna({"colour": "none"})
     columns = make_column_transformer((StandardScaler(), ["age"]), remainder="passthrough")
@@ -274,7 +274,7 @@ def test_a_c45_tree_behind_an_imputer_keeps_its_nominal_tests(loans):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_everything_after_keep_speaks_of_raw_columns(loans, tmp_path):
+def test_everything_after_keep_uses_raw_columns(loans, tmp_path):
     frame, y = loans
     labels = np.where(y == 1, "good", "bad")
     columns = make_column_transformer(
@@ -309,7 +309,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("step", REFUSED.values(), ids=REFUSED.keys())
-def test_a_step_that_cannot_be_folded_is_named_and_can_be_kept_apart(step, request):
+def test_a_step_that_cannot_be_folded_is_named_and_fold_false_skips_it(step, request):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     pipeline = make_pipeline(StandardScaler(), step, DecisionTreeClassifier()).fit(X, X[:, 0] > 0)
@@ -321,7 +321,7 @@ def test_a_step_that_cannot_be_folded_is_named_and_can_be_kept_apart(step, reque
     np.testing.assert_array_equal(kt.keep(pipeline, fold=False).apply(rows), expected)
 
 
-def test_a_scaler_of_somebody_elses_making_is_refused():
+def test_a_subclass_of_a_known_scaler_is_refused():
     class Squared(StandardScaler):
         def transform(self, X):
             return super().transform(X) ** 2
@@ -332,7 +332,7 @@ def test_a_scaler_of_somebody_elses_making_is_refused():
         kt.keep(pipeline)
 
 
-def test_pipelines_that_are_not_fitted_or_fitted_in_parts_are_one_sentence():
+def test_pipelines_that_are_unfitted_or_fitted_in_parts_raise_clear_errors():
     with pytest.raises(NotFittedError, match="not fitted"):
         kt.keep(make_pipeline(StandardScaler(), DecisionTreeClassifier()))
     X = np.random.default_rng(0).normal(size=(60, 3))
@@ -348,7 +348,7 @@ def test_pipelines_that_are_not_fitted_or_fitted_in_parts_are_one_sentence():
         kt.keep(whole).apply(frame.rename(columns={"c": "d"}))
 
 
-def test_folding_changes_nothing_in_the_pipeline(loans):
+def test_folding_does_not_change_the_pipeline(loans):
     frame, y = loans
     columns = make_column_transformer((OneHotEncoder(), ["size"]), (StandardScaler(), ["income"]))
     pipeline = make_pipeline(columns, DecisionTreeClassifier(max_depth=3)).fit(frame, y)
@@ -359,9 +359,9 @@ def test_folding_changes_nothing_in_the_pipeline(loans):
     np.testing.assert_array_equal(pipeline.predict_proba(frame), before)
 
 
-def test_numbers_that_an_encoder_takes_as_categories_are_read_from_a_file(loans, tmp_path):
+def test_numbers_that_an_encoder_treats_as_categories_are_read_from_a_file(loans, tmp_path):
     frame, y = loans
-    # Here an unseen category is not treated as missing.
+    # The imputer fills in missing values only, so unseen categories remain distinct from them.
     filled = SimpleImputer(strategy="most_frequent")
     encoder = make_pipeline(filled, OneHotEncoder(handle_unknown="ignore"))
     columns = make_column_transformer((encoder, ["rooms"]))

@@ -1,4 +1,4 @@
-"""A kept tree sends every row to the same leaf as the imodels model, and decides as it does."""
+"""Kept trees send every row to the leaf of the imodels model and decide as it does."""
 
 import numpy as np
 import pandas as pd
@@ -28,13 +28,13 @@ def sample(seed, n=60, classes=2):
 
 
 def tried(tree, X, seed):
-    """Return rows on the thresholds and beside them, which imodels takes if they are finite."""
+    """Return rows on and beside the thresholds, all finite because imodels requires it."""
     rows = trying_rows(tree, np.tile(X.to_numpy(), (4, 1)), seed, missing=False)
     return pd.DataFrame(rows, columns=X.columns)
 
 
 @pytest.mark.parametrize("name", ["GreedyTreeClassifier", "HSTreeClassifier", "HSTreeClassifierCV"])
-def test_trees_of_scikit_learn_inside(name):
+def test_models_built_on_scikit_learn_trees_reach_the_same_leaves(name):
     X, y = load_breast_cancer(return_X_y=True)
     model = getattr(imodels, name)(max_leaf_nodes=8).fit(X, y)
     if name.startswith("HS"):
@@ -50,7 +50,7 @@ def test_trees_of_scikit_learn_inside(name):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**16), st.sampled_from([2, 3]), st.sampled_from([None, 1, 3]))
-def test_c45_trees_decide_alike(seed, classes, rules):
+def test_c45_trees_keep_their_decisions(seed, classes, rules):
     X, y = sample(seed, classes=classes)
     model = imodels.C45TreeClassifier(max_rules=rules).fit(X, y)
     tree = kt.keep(model, X, y)
@@ -86,7 +86,7 @@ def test_tao_trees_reach_the_same_leaf(seed, classes):
 
 
 @pytest.mark.filterwarnings("ignore:TAO moves")
-def test_data_give_a_tao_tree_its_counts():
+def test_the_counts_of_a_tao_tree_come_from_data():
     X, y = sample(1)
     model = imodels.TaoTreeClassifier(n_iters=3).fit(X, y)
     assert kt.keep(model, X, y).counts[0].tolist() == [(y == "no").sum(), (y == "yes").sum()]
@@ -94,7 +94,7 @@ def test_data_give_a_tao_tree_its_counts():
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**16), st.sampled_from(["GreedyRuleListClassifier", "OneRClassifier"]))
-def test_rule_lists_decide_alike_with_their_own_counts(seed, name):
+def test_rule_lists_keep_their_decisions_and_counts(seed, name):
     X, y = sample(seed)
     model = getattr(imodels, name)(max_depth=4).fit(X, y)
     tree = kt.keep(model)
@@ -107,7 +107,7 @@ def test_rule_lists_decide_alike_with_their_own_counts(seed, name):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**16))
-def test_frugal_trees_decide_alike(seed):
+def test_fast_and_frugal_trees_keep_their_decisions(seed):
     X, y = sample(seed)
     model = imodels.FastFrugalTreeClassifier().fit(X, y)
     tree = kt.keep(model, X, y)
@@ -116,7 +116,7 @@ def test_frugal_trees_decide_alike(seed):
 
 
 def optimal(X, y):
-    """Return a FastSmallTreeClassifier of two tests.
+    """Return a FastSmallTreeClassifier with two tests.
 
     It is built without its search, which takes 20 s to compile.
     """
@@ -145,7 +145,7 @@ def optimal(X, y):
 
 def test_an_optimal_tree_compares_float64_numbers_and_sends_missing_values_left():
     X, y = sample(2, n=80)
-    X["a"] = 1e9 + X["a"].rank(method="dense")  # float32 does not tell such numbers apart
+    X["a"] = 1e9 + X["a"].rank(method="dense")  # float32 cannot distinguish such numbers
     model = optimal(X, y)
     tree = kt.keep(model)
     assert tree.n_leaves == 3
@@ -155,7 +155,7 @@ def test_an_optimal_tree_compares_float64_numbers_and_sends_missing_values_left(
     np.testing.assert_allclose(tree.predict_proba(rows), model.predict_proba(rows))
 
 
-def test_what_is_not_one_tree_is_refused():
+def test_models_that_are_not_one_classification_tree_are_refused():
     X, y = sample(4)
     with pytest.raises(TypeError, match="Cannot keep a FIGSClassifier of imodels"):
         kt.keep(imodels.FIGSClassifier(max_rules=3).fit(X, y))

@@ -1,4 +1,4 @@
-"""J48 text from Weka and from keeptree grow gives Weka's own answers."""
+"""J48 text from Weka and from keeptree grow gives Weka's decisions."""
 
 import json
 import lzma
@@ -29,7 +29,7 @@ def keep(text, *table):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", weka.data_sets())
-def test_weka_text_is_weka_s_tree(name, setting):
+def test_text_from_weka_gives_the_tree_of_weka(name, setting):
     data = weka.load(name)
     truth = data.trees[setting]
     X, y = training(data)
@@ -55,7 +55,7 @@ TEXTS = json.loads(lzma.decompress((weka.FOLDER / "texts.json.xz").read_bytes())
 
 
 @pytest.mark.parametrize("answers", TEXTS, ids=lambda t: f"{t['data']} {t['options']}".strip())
-def test_every_row_beside_a_threshold_or_missing_gets_weka_s_class(answers):
+def test_rows_beside_thresholds_and_with_missing_values_get_the_class_of_weka(answers):
     data = weka.load(answers["data"])
     rows = np.array(answers["rows"], dtype=np.float64)
     codes = np.nan_to_num(rows, nan=-1).clip(-1, 1e9).astype(np.int64)
@@ -71,7 +71,7 @@ def test_every_row_beside_a_threshold_or_missing_gets_weka_s_class(answers):
     X, y = training(data)
     tree = keep(answers["text"], X, y)
     np.testing.assert_array_equal(tree.predict(frame).astype(str), expected)
-    # The text alone decides complete rows, but does not tell which class wins a tie.
+    # The text alone decides complete rows, but does not define which class wins a tie.
     alone = keep(answers["text"])
     complete = frame[list(alone.feature_names)].notna().all(axis=1)
     assert 0 < complete.sum() < len(frame)
@@ -80,7 +80,7 @@ def test_every_row_beside_a_threshold_or_missing_gets_weka_s_class(answers):
 
 
 @pytest.mark.parametrize("options", [{}, {"binary_splits": True}, {"pruning": "none"}])
-def test_what_keeptree_prints_is_read(options):
+def test_text_printed_by_keeptree_is_read(options):
     data = weka.load("labor")
     X, y = training(data)
     grown = kt.C45Classifier(**options).fit(X, y).tree_
@@ -95,7 +95,7 @@ def test_what_keeptree_prints_is_read(options):
     np.testing.assert_array_equal(tree.predict(X), grown.predict(X))
 
 
-def test_two_classes_have_counts_without_data_and_three_do_not():
+def test_without_data_two_classes_have_counts_and_three_do_not():
     text = (
         "J48 pruned tree\n------------------\n\n"
         "a <= 0.5: no (7.0/2.0)\na > 0.5: yes (3.0)\n\n"
@@ -115,7 +115,7 @@ def test_two_classes_have_counts_without_data_and_three_do_not():
         )))  # fmt: skip
 
 
-def test_a_text_that_is_cut_or_wrong_says_so():
+def test_truncated_or_inconsistent_text_is_refused():
     text = "J48 pruned tree\n------------------\n\na <= 0.5: no (7.0/2.0)\na > 0.5: yes (3.0)\n"
     with pytest.raises(ValueError, match="ends before 'Number of Leaves'"):
         kt.keep(text)

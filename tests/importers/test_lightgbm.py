@@ -1,4 +1,4 @@
-"""A tree of LightGBM sends every row to LightGBM's own leaf, from memory and from its text."""
+"""A kept LightGBM tree sends every row to LightGBM's leaf, from memory and from text."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def sample(seed=0, n=300, missing=0.1, labels=("x", "y", "z", "w", "v")):
 
 
 def rows_for(tree, X, seed):
-    """Return rows at the thresholds, with missing and unseen categories, as LightGBM takes them."""
+    """Return rows at the thresholds, with missing and unseen categories, as LightGBM expects them."""
     rows = trying_rows(tree, tree.encode(pd.concat([X] * 3)), seed)
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rows, columns=list(X.columns))
@@ -36,7 +36,7 @@ def rows_for(tree, X, seed):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**16), st.integers(2, 12), st.sampled_from([0.0, 0.2]))
-def test_random_models_route_alike(seed, leaves, missing):
+def test_rows_reach_the_same_leaves_in_random_models(seed, leaves, missing):
     X, y = sample(seed, missing=missing)
     model = lightgbm.LGBMClassifier(
         n_estimators=2, num_leaves=leaves, min_data_per_group=5, cat_smooth=1,
@@ -49,7 +49,7 @@ def test_random_models_route_alike(seed, leaves, missing):
         assert_same_partition(tree.apply(frame), theirs)
 
 
-def test_the_first_round_has_exact_counts_without_data():
+def test_the_first_tree_has_exact_counts_without_data():
     X, y = sample(1)
     model = lightgbm.LGBMClassifier(n_estimators=3, num_leaves=6, reg_lambda=0.5, **QUIET)
     model.fit(X, np.array(["no", "yes"])[y])
@@ -61,7 +61,7 @@ def test_the_first_round_has_exact_counts_without_data():
         kt.keep(model, tree=1)
 
 
-def test_a_model_of_one_tree_keeps_its_decisions():
+def test_a_model_with_one_tree_keeps_its_decisions():
     X, y = sample(3)
     model = lightgbm.LGBMClassifier(n_estimators=1, **QUIET).fit(X, y)
     np.testing.assert_array_equal(kt.keep(model).predict(X), model.predict(X))
@@ -72,7 +72,7 @@ def test_where_the_formula_does_not_hold_counts_come_from_data(changes):
     X, y = sample(2)
     y[:200] = 0
     model = lightgbm.LGBMClassifier(n_estimators=1, **changes, **QUIET).fit(X, y)
-    assert kt.keep(model).weight[0] == 0, "it decides as the model, and knows no more"
+    assert kt.keep(model).weight[0] == 0, "the kept tree has decisions but no counts"
     assert kt.keep(model, X, y).weight[0] == len(y)
 
 
@@ -89,7 +89,7 @@ def test_the_text_file_is_read_without_lightgbm(tmp_path):
         kt.keep(path, tree=0)
 
 
-def test_what_is_no_test_of_a_column_is_refused():
+def test_unsupported_models_are_refused():
     X, y = sample(5, missing=0.0)
     numbers = X[["a", "b", "c"]]
     with pytest.raises(ValueError, match="objective 'regression', which does not classify"):

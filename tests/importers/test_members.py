@@ -1,4 +1,4 @@
-"""One member of an ensemble reaches the ensemble's own leaf, with its classes and names."""
+"""A kept member of an ensemble has that member's leaves, with the ensemble's classes and names."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ NAMED = np.array(["setosa", "versicolor", "virginica"], dtype=object)[Y]
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
-def test_a_member_of_a_forest_has_its_classes_and_names(kind):
+def test_a_member_of_a_forest_has_the_classes_and_names_of_the_forest(kind):
     forest = kind(5, random_state=0).fit(X, NAMED)
     tree = kt.keep(forest, tree=3)
     assert tree.classes.tolist() == forest.classes_.tolist()
@@ -35,7 +35,7 @@ def test_a_member_of_a_forest_has_its_classes_and_names(kind):
     assert kt.keep(forest, tree=-2).to_dict() == tree.to_dict()
 
 
-def test_a_regression_forest_has_members_too():
+def test_a_member_of_a_regression_forest_can_be_kept():
     forest = RandomForestRegressor(3, max_depth=3, random_state=0).fit(X, Y)
     tree = kt.keep(forest, tree=1)
     np.testing.assert_allclose(tree.predict(X), forest.estimators_[1].predict(X.to_numpy()))
@@ -44,7 +44,7 @@ def test_a_regression_forest_has_members_too():
 @pytest.mark.filterwarnings("ignore:Using the fractional")
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.3, 1.0), st.floats(0.05, 1.0))
-def test_a_bagged_tree_speaks_of_the_columns_of_the_whole(seed, columns, rows):
+def test_a_bagged_tree_uses_the_columns_of_the_ensemble(seed, columns, rows):
     bag = BaggingClassifier(
         n_estimators=2, max_features=columns, max_samples=rows, random_state=seed % 2**31
     )
@@ -57,7 +57,7 @@ def test_a_bagged_tree_speaks_of_the_columns_of_the_whole(seed, columns, rows):
     np.testing.assert_array_equal(tree.predict(tried), expected)
 
 
-def test_an_ensemble_asks_for_one_of_its_trees():
+def test_an_ensemble_requires_the_choice_of_a_tree():
     forest = RandomForestClassifier(100, max_depth=1).fit(X, Y)
     with pytest.raises(ValueError, match="has 100 trees; choose one with tree=0 to tree=99"):
         kt.keep(forest)

@@ -1,4 +1,4 @@
-"""Trees of obliquetree and treeple send every row where the library sends it."""
+"""Kept trees of obliquetree and treeple send every row to the leaf of the library."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def rows(n=500, seed=0):
 
 
 def on_planes(tree, X):
-    """Return rows moved on the planes of the tests in turn, and one ulp beside them."""
+    """Return rows moved onto the planes of the tests in turn, or to one ulp beside them."""
     X, tests = X.copy(), np.flatnonzero(tree.kind == 3)
     for i, row in enumerate(X):
         node = int(tests[i % len(tests)])
@@ -43,7 +43,7 @@ def on_planes(tree, X):
 @pytest.mark.parametrize("n_pair", [2, 3])
 @pytest.mark.parametrize("categories", [None, [4]])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_obliquetree_routes_alike_on_and_beside_planes(n_pair, categories, n_classes):
+def test_rows_on_and_beside_planes_reach_the_leaves_of_obliquetree(n_pair, categories, n_classes):
     X, y = rows()
     y = y + (X[:, 3] > 1) if n_classes == 3 else y
     model = obliquetree.Classifier(
@@ -59,7 +59,7 @@ def test_obliquetree_routes_alike_on_and_beside_planes(n_pair, categories, n_cla
     assert tree.weight[0] == len(X)
 
 
-def test_obliquetree_sends_missing_values_its_way_and_refuses_unknown_categories():
+def test_missing_values_follow_obliquetree_and_unseen_categories_are_refused():
     X, y = rows()
     model = obliquetree.Classifier(max_depth=5, random_state=0, categories=[4]).fit(X, y)
     tree, gaps = kt.keep(model), X[:60].copy()
@@ -70,7 +70,7 @@ def test_obliquetree_sends_missing_values_its_way_and_refuses_unknown_categories
         tree.apply([[0.0, 0.0, 0.0, 0.0, 9.0]])
 
 
-def test_an_obliquetree_regressor_and_an_unfitted_model():
+def test_an_obliquetree_regressor_is_kept_and_an_unfitted_model_is_refused():
     X, _ = rows()
     model = obliquetree.Regressor(max_depth=4, random_state=0).fit(X, X[:, 0] - X[:, 1])
     np.testing.assert_allclose(kt.keep(model).predict(X), model.predict(X), rtol=1e-12)
@@ -78,7 +78,7 @@ def test_an_obliquetree_regressor_and_an_unfitted_model():
         kt.keep(obliquetree.Classifier())
 
 
-def test_the_tree_of_a_model_is_kept_by_our_classifiers():
+def test_our_classifiers_accept_a_kept_oblique_tree():
     X, y = rows()
     model = kt.KeptTreeClassifier(kt.keep(obliquetree.Classifier(max_depth=3).fit(X, y)))
     assert np.isfinite(model.fit(X, y).predict_proba(X)).all()
@@ -86,7 +86,7 @@ def test_the_tree_of_a_model_is_kept_by_our_classifiers():
 
 @pytest.mark.parametrize("path", sorted(STORED.glob("*.json")), ids=lambda path: path.stem)
 def test_stored_trees_of_treeple_send_their_rows_to_the_same_leaves(path):
-    """Written by tools/treeple_reference.py with treeple 0.10.3, which needs scikit-learn 1.6."""
+    """tools/treeple_reference.py wrote them with treeple 0.10.3, which needs scikit-learn 1.6."""
     stored = json.loads(path.read_text())
     nodes = {name: np.array(values) for name, values in stored["tree"].items()}
     weights = nodes.pop("projection").astype(np.float32)

@@ -1,4 +1,4 @@
-"""A tree of an ONNX model sends every row to the leaf that onnxruntime finds."""
+"""A kept ONNX tree sends every row to the leaf that onnxruntime finds."""
 
 import time
 
@@ -23,12 +23,12 @@ from onnx import TensorProto, helper  # noqa: E402
 from tests.importers import onnx_models as made  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:keeptree")
-# Values of a nominal column: known and unknown categories, and numbers that are not categories.
+# Values of a nominal column: known and unseen categories, and numbers that are not categories.
 CODES = [-1, 0, 1, 2, 3, 4, 5, 6, 99, 1.5, -0.0, np.nan, 1e300]
 
 
 def rows_for(tree, seed, dtype):
-    """Return rows at the thresholds, and the same rows as the model takes them."""
+    """Return rows at the thresholds in float64, and the same rows in the dtype of the model."""
     rng = np.random.default_rng(seed)
     rows = trying_rows(tree, rng.normal(size=(200, tree.n_features)), seed)
     for j, labels in enumerate(tree.categories):
@@ -39,7 +39,7 @@ def rows_for(tree, seed, dtype):
 
 
 def assert_refines(ours, theirs):
-    """Check that each of our leaves is one of theirs, or a copy of one."""
+    """Check that all rows of one of our leaves share a leaf of theirs."""
     assert len(set(zip(ours.tolist(), theirs.tolist(), strict=True))) == len(set(ours.tolist()))
 
 
@@ -48,7 +48,7 @@ DTYPES = st.sampled_from([np.float32, np.float64])
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**16), DTYPES, st.booleans(), st.sampled_from([2, 3]))
-def test_random_classifiers_route_and_decide_alike(seed, dtype, equality, n_classes):
+def test_random_classifiers_keep_their_leaves_and_decisions(seed, dtype, equality, n_classes):
     rng = np.random.default_rng(seed)
     modes = made.LESS + made.EQUAL if equality else made.LESS
     nodes = made.random_nodes(rng, 3, modes, dtype, whole=(2,) if seed % 2 else ())
@@ -67,7 +67,7 @@ def test_random_classifiers_route_and_decide_alike(seed, dtype, equality, n_clas
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**16), DTYPES, st.booleans())
-def test_random_ensembles_of_ai_onnx_ml_5_route_and_decide_alike(seed, dtype, equality):
+def test_random_ensembles_of_ai_onnx_ml_5_keep_their_leaves_and_decisions(seed, dtype, equality):
     rng = np.random.default_rng(seed)
     modes = made.MODES if equality else made.LESS
     values, n = made.random_ensemble(rng, 3, modes, dtype, whole=(2,) if seed % 2 else ())
@@ -82,7 +82,7 @@ def test_random_ensembles_of_ai_onnx_ml_5_route_and_decide_alike(seed, dtype, eq
 @pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT"])
 @pytest.mark.parametrize("base", [[], [0.3]])
 @pytest.mark.parametrize("margin", [False, True])
-def test_one_weight_of_two_classes_is_the_score_of_the_second(post, base, margin):
+def test_a_single_weight_for_two_classes_is_the_score_of_the_second(post, base, margin):
     rng = np.random.default_rng(3)
     nodes = made.random_nodes(rng, 3)
     leaves = [i for i, mode in enumerate(nodes["nodes_modes"]) if mode == "LEAF"]
@@ -94,7 +94,7 @@ def test_one_weight_of_two_classes_is_the_score_of_the_second(post, base, margin
     np.testing.assert_array_equal(kt.keep(model).predict(X), made.run(model, X)[0])
 
 
-def test_where_onnx_does_not_define_the_base_values_classes_are_counted():
+def test_base_values_that_onnx_does_not_define_require_rows_to_count():
     nodes = made.random_nodes(np.random.default_rng(1), 2)
     weights = made.leaf_weights(np.random.default_rng(1), nodes, 2)
     model = made.classifier(nodes, weights, [0, 1], base_values=[0.1, 0.2])
@@ -104,8 +104,8 @@ def test_where_onnx_does_not_define_the_base_values_classes_are_counted():
         kt.keep(model, np.zeros((2, 3)), [0, 1])
 
 
-def test_a_column_in_single_precision_beside_one_in_double():
-    """A float input that is cast to double has been rounded; a double one has not."""
+def test_columns_in_single_and_double_precision_can_be_mixed():
+    """A float input stays rounded when it is cast to double; a double input is not rounded."""
     nodes = {
         "nodes_treeids": [0] * 5, "nodes_nodeids": list(range(5)),
         "nodes_featureids": [0, 1, 1, 0, 0], "nodes_modes": ["BRANCH_LEQ"] * 2 + ["LEAF"] * 3,
@@ -135,7 +135,7 @@ def test_a_column_in_single_precision_beside_one_in_double():
     np.testing.assert_array_equal(tree.predict(rows), made.run(model, given)[0])
 
 
-def test_labels_that_are_renamed_behind_the_tree():
+def test_labels_that_are_renamed_after_the_tree_are_read():
     nodes = made.random_nodes(np.random.default_rng(2), 2)
     model = made.classifier(nodes, made.leaf_weights(np.random.default_rng(2), nodes))
     del model.graph.output[:]
@@ -162,7 +162,7 @@ def sample(seed, n=200):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**16), st.integers(1, 5), st.booleans())
-def test_scikit_learn_trees_by_skl2onnx(seed, depth, two):
+def test_scikit_learn_trees_from_skl2onnx_keep_their_leaves_and_decisions(seed, depth, two):
     skl2onnx = pytest.importorskip("skl2onnx")
     X, y = sample(seed)
     labels = np.array(["a", "b", "b"] if two else ["a", "b", "c"])[y]
@@ -203,7 +203,7 @@ def test_columns_keep_the_names_and_order_of_the_inputs():
     np.testing.assert_array_equal(tree.predict(X), pipeline.predict(X))
 
 
-def test_what_is_no_tree_on_the_inputs_is_refused_by_name():
+def test_unsupported_models_are_refused_by_name():
     skl2onnx = pytest.importorskip("skl2onnx")
     X, y = sample(0)
     first = X[:1].astype(np.float32)
@@ -222,7 +222,7 @@ def model():
     return made.classifier(nodes, made.leaf_weights(np.random.default_rng(4), nodes))
 
 
-def test_without_rows_the_loss_of_counts_is_told(model, tmp_path, capsys):
+def test_without_rows_a_warning_reports_the_lost_counts(model, tmp_path, capsys):
     with pytest.warns(UserWarning, match="holds the share of each class in a leaf, not the number"):
         tree = kt.keep(model)
     assert tree.weight[0] == 0
@@ -293,7 +293,7 @@ def elsewhere(model):
         (elsewhere, "in another file, which is not read"),
     ],
 )  # fmt: skip
-def test_a_damaged_model_is_one_sentence(model, tmp_path, capsys, damage, sentence):
+def test_a_damaged_model_raises_one_sentence(model, tmp_path, capsys, damage, sentence):
     damage(model)
     source, out = tmp_path / "bad.onnx", tmp_path / "tree.json"
     source.write_bytes(model.SerializeToString())
@@ -305,7 +305,7 @@ def test_a_damaged_model_is_one_sentence(model, tmp_path, capsys, damage, senten
     assert not out.exists()
 
 
-def test_what_is_cut_off_or_no_model_is_one_sentence(model, tmp_path):
+def test_truncated_and_foreign_files_are_refused_by_name(model, tmp_path):
     content = model.SerializeToString()
     path = tmp_path / "bad.onnx"
     for cut in (1, 5, len(content) // 3, len(content) // 2, len(content) - 1):
@@ -319,7 +319,7 @@ def test_what_is_cut_off_or_no_model_is_one_sentence(model, tmp_path):
 
 
 def test_a_hostile_model_is_refused_quickly(model, tmp_path):
-    # Field 8, packed: the length 2^25 * 1.5 as a varint, and as many zeros.
+    # Field 8, packed: the length 1.5 * 2^25 as a varint, followed by that many zeros.
     packed = b"\x42\x80\x80\x80\x18" + bytes(3 * 2**24)
     attribute(model, "nodes_treeids").MergeFromString(packed)
     path = tmp_path / "bad.onnx"

@@ -1,7 +1,6 @@
-"""A tree of a PMML file answers as JPMML does.
+"""A kept PMML tree decides as JPMML does.
 
-JPMML's answers are stored in tests/fixtures/pmml by ``python -m
-tools.pmml_reference.make_fixtures``.
+``python -m tools.pmml_reference.make_fixtures`` stored JPMML's decisions in tests/fixtures/pmml.
 """
 
 import time
@@ -18,7 +17,7 @@ from tests.importers.pmml_rows import compare_row, keep_quietly
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "pmml"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.pmml"))
-# Files that give no answer for some values, which a Tree cannot represent.
+# The error for files that leave some values undecided, which a Tree cannot represent.
 REFUSED = "The file gives no answer"
 
 
@@ -38,21 +37,21 @@ def recorded(name, tree):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_row_is_answered_as_by_jpmml(name):
+def test_every_row_is_decided_as_by_jpmml(name):
     try:
         tree = keep_quietly(FOLDER / f"{name}.pmml")
     except ValueError as error:
         if REFUSED not in str(error):
             raise
-        pytest.skip("the file has values without an answer, and is refused")
+        pytest.skip("the file leaves some values undecided and is refused")
     nodes = {}
     found = Counter(compare_row(tree, *case, nodes) for case in recorded(name, tree))
-    told = {"told that we answer", "told that we refuse"}
-    assert set(found) <= {"same", "both refuse", "label refused"} | told, found
+    documented = {"documented answer", "documented refusal"}
+    assert set(found) <= {"same", "both refuse", "label refused"} | documented, found
     assert found["same"] > 0
 
 
-def test_hardly_any_file_is_refused():
+def test_few_files_are_refused():
     refused = []
     for name in NAMES:
         try:
@@ -62,7 +61,7 @@ def test_hardly_any_file_is_refused():
     assert len(refused) <= 0.15 * len(NAMES), refused
 
 
-def test_counts_are_those_of_the_file():
+def test_counts_come_from_the_file():
     with pytest.warns(UserWarning, match="R's pmml prints thresholds with 7 digits"):
         tree = kt.keep(FOLDER / "hand_r_style.pmml")
     assert tree.counts[0].tolist() == [5, 9]
@@ -73,7 +72,7 @@ def test_counts_are_those_of_the_file():
 
 
 @pytest.mark.parametrize("name", ["sklearn2pmml_compact", "sklearn2pmml_binary", "nyoka"])
-def test_shares_are_not_taken_for_counts(name):
+def test_shares_are_not_mistaken_for_counts(name):
     from sklearn.datasets import load_iris
 
     X, y = load_iris(return_X_y=True, as_frame=True)
@@ -124,14 +123,14 @@ def stump(more="", below=None, before=""):
     )
 
 
-def test_weighted_confidence_shares_a_missing_value():
+def test_weighted_confidence_divides_missing_values_among_branches():
     tree = kt.keep(stump('missingValueStrategy="weightedConfidence"'))
     assert tree.predict_proba([[np.nan, 0]]).tolist() == [[0.25, 0.75]]
     tree = kt.keep(stump('missingValueStrategy="aggregateNodes"'))
     assert tree.predict_proba([[np.nan, 0]]).tolist() == [[0.25, 0.75]]
 
 
-def test_aggregate_nodes_above_other_tests_is_told():
+def test_aggregate_nodes_above_other_tests_raises_a_warning():
     inner = (
         f'<Node score="a" recordCount="4">{at_most(1)}{leaf("a", at_most(0, "z"), 1)}'
         f"{leaf('b', above(0, 'z'), 3)}</Node>"
@@ -143,7 +142,7 @@ def test_aggregate_nodes_above_other_tests_is_told():
         tree.predict([[np.nan, 0.0]])
 
 
-def test_surrogates_are_told_and_rows_that_need_them_refused():
+def test_surrogates_raise_a_warning_and_rows_that_need_them_are_refused():
     surrogate = '<CompoundPredicate booleanOperator="surrogate">{}{}</CompoundPredicate>'
     below = leaf("a", surrogate.format(at_most(1), at_most(5, "z")))
     below += leaf("b", surrogate.format(above(1), above(5, "z")), 12)
@@ -156,7 +155,7 @@ def test_surrogates_are_told_and_rows_that_need_them_refused():
     assert chosen.predict([[np.nan, 0.0]]).tolist() == ["b"]
 
 
-def test_a_segment_is_chosen():
+def test_one_of_several_segments_must_be_chosen():
     inner = stump().split("</DataDictionary>\n")[1].removesuffix("</PMML>")
     other = inner.replace('value="1"', 'value="7"')
     text = (
@@ -187,7 +186,7 @@ def test_derived_fields_that_only_rename_or_round_are_read():
         kt.keep(stump("", below, derived.format("double", scaled)))
 
 
-def test_a_float_field_beside_a_double_one():
+def test_float_and_double_fields_can_be_mixed():
     inner = leaf("b", at_most(0.1, "z")) + leaf("c", above(0.1, "z"))
     below = leaf("a", at_most(0.1)) + f'<Node score="b">{above(0.1)}{inner}</Node>'
     text = stump("", below).replace('name="z" optype="continuous" dataType="double"',
@@ -236,7 +235,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_sentence_and_nothing_is_written(name, tmp_path, capsys):
+def test_bad_input_gives_one_sentence_and_writes_nothing(name, tmp_path, capsys):
     text, sentence = BAD[name]
     source, out = tmp_path / "bad.pmml", tmp_path / "tree.json"
     source.write_text(text)
@@ -258,7 +257,7 @@ def test_fifty_hostile_megabytes_are_refused_quickly(part, tmp_path):
     assert time.process_time() - start < 20
 
 
-def test_the_command_reads_a_file_and_tells_what_it_lost(tmp_path, capsys):
+def test_the_command_reads_a_file_and_prints_a_summary(tmp_path, capsys):
     source, out = FOLDER / "hand_knime_style.pmml", tmp_path / "tree.json"
     assert main(["keep", str(source), "--out", str(out)]) == 0
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Trees of rpart and partykit send every complete row to R's own leaf; answers recorded from R."""
+"""Kept trees of rpart and partykit send every complete row to the leaf recorded from R."""
 
 import json
 import re
@@ -17,7 +17,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 def recorded(name):
-    """Return R's rows, leaf and class of each."""
+    """Return the recorded rows, and R's leaf and class for each."""
     rows = pd.read_csv(
         FOLDER / f"{name}.csv",
         keep_default_na=False,
@@ -29,7 +29,7 @@ def recorded(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_row_reaches_r_s_leaf_and_class(name):
+def test_every_row_reaches_the_leaf_and_class_of_r(name):
     tree = kt.keep(FOLDER / f"{name}.json")
     rows, leaf, label = recorded(name)
     rows = rows[list(tree.feature_names)]
@@ -44,7 +44,7 @@ def test_every_row_reaches_r_s_leaf_and_class(name):
     assert tree.weight[0] > 0
 
 
-def test_without_surrogates_missing_and_unseen_levels_go_to_the_larger_child():
+def test_without_surrogates_missing_and_unseen_categories_go_to_the_larger_child():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tree = kt.keep(FOLDER / "rpart_majority.json")
@@ -55,7 +55,7 @@ def test_without_surrogates_missing_and_unseen_levels_go_to_the_larger_child():
     assert_same_partition(tree.apply(rows[list(tree.feature_names)]), leaf)
 
 
-def test_the_label_follows_priors_and_losses_and_not_the_largest_count():
+def test_labels_follow_priors_and_losses_rather_than_the_largest_count():
     with pytest.warns(UserWarning, match="surrogate splits"):
         tree = kt.keep(FOLDER / "rpart_loss.json")
     leaves = np.flatnonzero(tree.kind == 0)
@@ -74,7 +74,7 @@ def test_missing_values_are_refused_unless_the_majority_is_chosen():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_damaged_document_is_one_sentence(tmp_path):
+def test_a_damaged_document_raises_one_sentence(tmp_path):
     document = json.loads((FOLDER / "rpart_iris.json").read_text())
     path = tmp_path / "tree.json"
     for change in (

@@ -43,7 +43,7 @@ def cancer():
 
 
 def rows_on_and_beside_thresholds(model, X, seed=0):
-    """Return rows whose values are thresholds, their float32 neighbours and float64 neighbours."""
+    """Return rows with values at thresholds and at their neighbours in float32 and float64."""
     rng = np.random.default_rng(seed)
     rows = X[rng.integers(len(X), size=4 * model.tree_.node_count)].astype(np.float64)
     for row in rows:
@@ -80,7 +80,7 @@ def test_every_row_reaches_the_leaf_of_the_model(cancer, name):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(1e-30, 1e30), st.integers(2, 26))
-def test_random_trees_route_alike_at_any_scale(seed, scale, n_classes):
+def test_random_trees_keep_their_leaves_at_any_scale(seed, scale, n_classes):
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(120, 4)), 1) * scale
     y = rng.integers(n_classes, size=120)
@@ -101,8 +101,8 @@ def test_missing_values_go_where_the_model_sends_them(cancer, name, missing_in_t
     np.testing.assert_array_equal(kt.keep(model).apply(holes), model.apply(holes))
 
 
-def test_a_tree_that_takes_no_missing_values_says_so():
-    # scikit-learn 1.6 and later accept missing values in all its trees; others may not.
+def test_a_tree_that_refuses_missing_values_names_the_row_and_column():
+    # All trees of scikit-learn 1.6 and later accept missing values; those of others may not.
     X, y = load_iris(return_X_y=True)
     tree = kt.keep(NoMissingValues(max_depth=2).fit(X, y))
     with pytest.raises(ValueError, match=r"Row 0 has no value for 'x\[\d\]'"):
@@ -133,7 +133,7 @@ def test_weighted_counts_add_up_to_the_weights(cancer):
     np.testing.assert_allclose(tree.counts[0], np.bincount(y, weight))
 
 
-def test_the_regression_tree_carries_weight_mean_and_variance(cancer):
+def test_a_regression_tree_stores_weight_mean_and_variance(cancer):
     X, _ = cancer
     model = DecisionTreeRegressor(max_depth=3).fit(X, X[:, 0])
     tree = kt.keep(model)
@@ -149,7 +149,7 @@ def test_the_regression_tree_carries_weight_mean_and_variance(cancer):
     "labels",
     [["no", "yes"], [-1, 1], [2.0, 7.0], [False, True], np.array(["x", "yy"], dtype=object)],
 )
-def test_labels_of_any_type_come_back(cancer, labels):
+def test_labels_of_any_type_are_preserved(cancer, labels):
     X, y = cancer
     named = np.asarray(labels)[y]
     model = DecisionTreeClassifier(max_depth=3).fit(X, named)
@@ -165,7 +165,7 @@ def test_names_come_from_the_data_frame():
     assert tree.source["model"] == "DecisionTreeClassifier"
 
 
-def test_wrappers_and_pipelines_lead_to_the_tree_inside(cancer):
+def test_keep_finds_the_tree_inside_wrappers_and_pipelines(cancer):
     X, y = cancer
     plain = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     expected = kt.keep(plain).to_dict()
@@ -196,7 +196,7 @@ def test_keeping_changes_no_byte_of_the_model(cancer, name):
     assert pickle.dumps(model) == before
 
 
-def test_an_unsupported_model_is_a_type_error_that_lists_what_is_supported(cancer):
+def test_an_unsupported_model_raises_a_type_error_that_lists_supported_models(cancer):
     with pytest.raises(TypeError, match=r"LogisticRegression.*tree, forest or pipeline of scikit"):
         kt.keep(LogisticRegression())
     with pytest.raises(TypeError, match="int"):
@@ -213,12 +213,12 @@ def test_an_unsupported_model_is_a_type_error_that_lists_what_is_supported(cance
         kt.SmoothedTreeClassifier(),
     ],
 )
-def test_a_model_that_is_not_fitted_says_so(model):
+def test_an_unfitted_model_raises_not_fitted_error(model):
     with pytest.raises(NotFittedError):
         kt.keep(model)
 
 
-def test_a_tree_with_several_outputs_is_a_clear_error(cancer):
+def test_a_tree_with_several_outputs_raises_a_clear_error(cancer):
     X, y = cancer
     model = DecisionTreeClassifier(max_depth=2).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match=r"2 outputs.*fit one tree for each"):
@@ -235,12 +235,14 @@ def test_a_pandas_frame_is_read_like_an_array():
         tree.apply(pd.DataFrame(X)[X.columns[::-1]])
 
 
-def test_a_variance_that_rounding_made_negative_is_zero():
+def test_a_variance_made_negative_by_rounding_becomes_zero():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = np.where(X[:, 0] > 0, 0.1, 0.7) + rng.choice([0, 1e-9], size=200)
     model = DecisionTreeRegressor(random_state=0).fit(X, y)
-    assert model.tree_.impurity.min() < 0, "scikit-learn's mean of squares less squared mean"
+    assert model.tree_.impurity.min() < 0, (
+        "scikit-learn subtracts the squared mean from the mean of squares"
+    )
     assert kt.keep(model).variance.min() == 0
 
 

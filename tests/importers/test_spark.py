@@ -1,4 +1,4 @@
-"""Trees that Spark ML saved send every row to Spark's own leaf; answers recorded from Spark."""
+"""Kept trees of saved Spark ML models send every row to the leaf recorded from Spark."""
 
 import json
 import shutil
@@ -21,14 +21,14 @@ REFUSE = ("skip",)  # pipelines that leave out rows with missing values or unsee
 
 
 def recorded(name):
-    """Return Spark's rows, and its prediction and leaves for each."""
+    """Return the recorded rows, and Spark's prediction and leaves for each."""
     table = pq.read_table(FOLDER / name / "rows.parquet").to_pandas()
     leaves = [column for column in table if column.startswith("leaf ")]
     return table.drop(columns=["prediction", *leaves]), table["prediction"], table[leaves]
 
 
 def kept(name, number=None, counted=True):
-    """Return the tree of a stored model; later trees of boosting need rows to count."""
+    """Return the tree of a stored model; boosted trees after the first need rows to count."""
     path = FOLDER / name / "model"
     if name.endswith("boosted") and counted:
         rows, prediction, _ = recorded(name)
@@ -37,7 +37,7 @@ def kept(name, number=None, counted=True):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_row_reaches_spark_s_leaf_and_class(name):
+def test_every_row_reaches_the_leaf_and_class_of_spark(name):
     rows, prediction, leaves = recorded(name)
     for number in range(leaves.shape[1]):
         tree = kept(name, number if leaves.shape[1] > 1 else None)
@@ -60,7 +60,7 @@ def label_order(name):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name.endswith(REFUSE)])
-def test_rows_that_spark_leaves_out_are_refused_where_the_tree_asks(name):
+def test_rows_that_spark_leaves_out_are_refused_by_the_tree(name):
     tree, (rows, prediction, _) = kept(name), recorded(name)
     left_out = rows[prediction.isna()][list(tree.feature_names)]
     assert len(left_out) > 20
@@ -68,7 +68,7 @@ def test_rows_that_spark_leaves_out_are_refused_where_the_tree_asks(name):
         tree.predict(left_out)
 
 
-def test_the_tree_has_the_raw_columns_their_categories_and_the_counts_of_spark():
+def test_the_tree_has_raw_columns_categories_and_counts():
     tree = kept("4/keep")
     assert tree.feature_names == ("x", "z", "code", "colour", "size of it")
     assert set(tree.categories[3]) == {"red", "blue", "green, or so", "été"}
@@ -78,7 +78,7 @@ def test_the_tree_has_the_raw_columns_their_categories_and_the_counts_of_spark()
     assert tree.source["library"].startswith("Spark 4")
 
 
-def test_a_boosted_tree_of_the_first_round_has_its_counts_in_its_sums():
+def test_counts_of_the_first_boosted_tree_are_derived_from_its_sums():
     tree = kept("4/boosted", 0, counted=False)
     assert tree.weight[0] == 240
     assert (tree.counts == tree.counts.round()).all()
@@ -88,7 +88,7 @@ def test_a_boosted_tree_of_the_first_round_has_its_counts_in_its_sums():
         kept("4/boosted", counted=False)
 
 
-def test_a_regression_tree_takes_no_classes():
+def test_a_regression_tree_refuses_rows_to_count():
     rows, prediction, _ = recorded("4/regression")
     with pytest.raises(ValueError, match="class counts, but this is a regression tree"):
         kt.keep(FOLDER / "4/regression/model", rows, prediction)
@@ -121,10 +121,10 @@ def test_the_layout_of_spark_2_is_read(tmp_path):
     assert kt.keep(folder).to_dict() == kept("4/keep").to_dict()
 
 
-def test_a_rounded_surrogate_that_would_change_sides_is_told(tmp_path):
+def test_a_fill_value_that_rounding_moves_across_a_threshold_raises_a_warning(tmp_path):
     folder = copy_of("4/scaled", tmp_path)
     [data] = folder.glob("**/*_Imputer*/data/part-*")
-    # The fill value is 0 in a column of whole numbers.
+    # In a column of integers, Spark would round this fill value to 0.
     rewrite(data, lambda rows: [{**rows[0], "x": 0.4}])
     with pytest.warns(UserWarning, match="The Imputer fills in 'x' as a double"):
         kt.keep(folder)
@@ -135,7 +135,7 @@ def metadata_of(folder, stage):
     return path
 
 
-def test_a_stage_that_is_not_folded_is_named(tmp_path):
+def test_a_stage_that_cannot_be_folded_is_named(tmp_path):
     folder = copy_of("4/keep", tmp_path)
     path = metadata_of(folder, "VectorAssembler")
     document = json.loads(path.read_text())
@@ -151,7 +151,7 @@ def test_a_stage_that_is_not_folded_is_named(tmp_path):
         kt.keep(folder)
 
 
-def test_what_is_no_tree_is_refused(tmp_path):
+def test_folders_without_a_tree_are_refused(tmp_path):
     [indexer] = (FOLDER / "4/keep/model/stages").glob("0_*")
     with pytest.raises(ValueError, match="a StringIndexerModel, without a decision tree"):
         kt.keep(indexer)
@@ -196,7 +196,7 @@ DAMAGES = [(cyclic, "DecisionTree"), (hostile, "DecisionTree")] + [
 
 
 @pytest.mark.parametrize(("damage", "stage"), DAMAGES)
-def test_damaged_data_are_one_sentence_and_nothing_is_written(damage, stage, tmp_path, capsys):
+def test_damaged_data_give_one_sentence_and_write_nothing(damage, stage, tmp_path, capsys):
     folder = copy_of("4/keep", tmp_path)
     damage(sorted(folder.glob(f"**/*_{stage}*/data/part-*"))[0])
     with pytest.raises(ValueError) as error:  # noqa: PT011, the sentences differ
@@ -212,7 +212,7 @@ def test_damaged_data_are_one_sentence_and_nothing_is_written(damage, stage, tmp
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "{}", '{"class": 3}', '{"class": "PipelineModel"}', "[" * 100_000]
 )
-def test_damaged_metadata_are_one_sentence(text, tmp_path):
+def test_damaged_metadata_raise_one_sentence(text, tmp_path):
     folder = copy_of("4/keep", tmp_path)
     [path] = (folder / "metadata").glob("part-*")
     path.write_text(text)
@@ -221,9 +221,9 @@ def test_damaged_metadata_are_one_sentence(text, tmp_path):
     assert "\n" not in str(error.value)
 
 
-def test_a_model_that_spark_saves_elsewhere_is_noticed():
+def test_a_model_that_spark_saves_on_another_machine_is_refused():
     class Model:
-        """A model of a cluster whose workers write to their own disks."""
+        """A model on a cluster whose workers write to their own disks."""
 
         def save(self, path):
             assert path.startswith("file:///")
@@ -232,7 +232,7 @@ def test_a_model_that_spark_saves_elsewhere_is_noticed():
         live_model(Model())
 
 
-def test_a_missing_stage_is_noticed(tmp_path):
+def test_a_model_with_a_missing_stage_is_refused(tmp_path):
     folder = copy_of("4/keep", tmp_path)
     [stage] = (folder / "stages").glob("3_*")
     shutil.rmtree(stage)

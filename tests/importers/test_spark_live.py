@@ -30,7 +30,7 @@ def spark():
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", ["keep", "one_hot", "scaled", "vector_indexer"])
 @pytest.mark.filterwarnings("ignore:The Imputer fills in")
-def test_live_pipelines_reach_spark_s_leaf_on_every_row(name, seed, spark):
+def test_every_row_reaches_the_leaf_of_a_live_pipeline(name, seed, spark):
     from tools.spark_reference.make_fixtures import MODELS, answers, frame, sample, tried
 
     build, classes, missing = MODELS[name]
@@ -41,7 +41,7 @@ def test_live_pipelines_reach_spark_s_leaf_on_every_row(name, seed, spark):
     assert_same_partition(tree.apply(asked[list(tree.feature_names)]), asked["leaf 0"])
 
 
-def test_bare_models_take_vectors_and_categories_that_spark_never_saw(spark):
+def test_a_model_without_a_pipeline_accepts_vectors_and_unseen_categories(spark):
     from pyspark.ml.functions import array_to_vector
 
     from tools.spark_reference.make_fixtures import MODELS, frame, sample, tried
@@ -85,7 +85,7 @@ def test_indexed_numbers_are_matched_with_the_data(spark):
         kt.keep(model).apply(rows[["code", "x"]])
 
 
-def test_a_live_forest_and_a_member_of_it(spark):
+def test_a_member_of_a_live_forest_can_be_kept(spark):
     from tools.spark_reference.make_fixtures import MODELS, frame, sample
 
     rows = sample(seed=7, classes=3)
@@ -98,7 +98,7 @@ def test_a_live_forest_and_a_member_of_it(spark):
     assert tree.weight[0] == pytest.approx(member.weight[0])
 
 
-def test_what_is_no_tree_is_refused(spark):
+def test_a_model_without_a_tree_is_refused(spark):
     from pyspark.ml.classification import LogisticRegression
 
     from tools.spark_reference.make_fixtures import assembler, frame, sample

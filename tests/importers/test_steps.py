@@ -15,14 +15,14 @@ X = np.array([["a", "x"], ["b", "x"], ["c", "y"]] * 5, dtype=object)
 PIPE = make_pipeline(OneHotEncoder(), DecisionTreeClassifier()).fit(X, [0, 1, 0] * 5)
 
 
-def test_what_the_steps_make_sparse_is_made_dense():
+def test_sparse_output_of_the_steps_is_made_dense():
     steps = unwrap(PIPE)[1]
     expected = PIPE[:-1].transform(X).toarray()
     np.testing.assert_array_equal(run_steps(X, steps), expected)
     np.testing.assert_array_equal(read_rows(X, kt.keep(PIPE, fold=False), steps), expected)
 
 
-def test_without_steps_rows_are_as_the_tree_encodes_them_and_sparse_ones_are_refused():
+def test_without_steps_rows_stay_as_they_are_and_sparse_rows_are_refused():
     tree, rows = kt.keep(PIPE, fold=False), np.zeros((2, 5))
     assert run_steps(X, []) is X
     assert read_rows(rows, tree) is rows

@@ -43,10 +43,10 @@ def test_the_tree_of_the_guide_is_read_and_printed_back():
     rows = [[45, 20000, "yes"], [45, 20001, "yes"], [45, 20001, "no"], [45.1, 0, "no"]]
     assert tree.predict(rows).tolist() == ["refuse", "grant", "refuse", "grant"]
     assert tree.to_text() == LOANS
-    assert tree.weight[0] == 0, "nobody has counted anything"
+    assert tree.weight[0] == 0, "the text has no counts"
 
 
-def test_a_file_is_read_as_its_text(tmp_path):
+def test_a_file_is_read_like_its_text(tmp_path):
     path = tmp_path / "tree.txt"
     path.write_text(LOANS)
     assert kt.keep(path).to_dict() == kt.keep(str(path)).to_dict() == kt.keep(LOANS).to_dict()
@@ -55,7 +55,9 @@ def test_a_file_is_read_as_its_text(tmp_path):
 def test_counts_columns_and_classes_come_from_the_data():
     X, y = loans()
     tree = kt.keep(LOANS, X, y)
-    assert tree.feature_names == tuple(X.columns), "as whoever fits the tree to X needs it"
+    assert tree.feature_names == tuple(X.columns), (
+        "all columns of X, so that models can be fitted to X"
+    )
     assert tree.weight[0] == 200
     leaf = tree.apply(X)
     for node in np.flatnonzero(tree.kind == 0):
@@ -65,7 +67,7 @@ def test_counts_columns_and_classes_come_from_the_data():
     assert kt.keep(tree.to_text()).to_text() == tree.to_text()
 
 
-def test_a_classifier_counts_the_sample_if_nobody_did():
+def test_a_classifier_counts_its_sample_if_the_tree_has_no_counts():
     X, y = loans()
     X = X[["age", "income", "owner"]]
     counted, blank = kt.keep(LOANS, X, y), kt.keep(LOANS)
@@ -90,7 +92,7 @@ def test_other_spellings_are_read():
     ]  # fmt: skip
 
 
-def test_else_takes_whatever_the_data_hold():
+def test_else_covers_the_other_categories_of_the_data_and_unseen_ones():
     X, y = loans()
     text = "owner = yes: grant\nelse\n  age > 40: grant\n  else: refuse"
     tree = kt.keep(text, X, y)
@@ -148,7 +150,7 @@ def test_an_error_names_the_line_the_column_and_what_was_expected(text, sentence
     assert "\n" not in str(error.value)
 
 
-def test_a_category_that_the_data_lack_is_a_warning_unless_it_is_misspelt():
+def test_a_category_that_is_not_in_the_data_raises_a_warning():
     X, y = loans()
     text = "owner = yes: grant\nowner in {no, unknown, lodger}: refuse"
     with pytest.warns(UserWarning, match="line 2: `lodger` is not a value of `owner` in the data"):
@@ -165,14 +167,14 @@ def test_a_text_needs_named_columns_and_a_file_must_exist():
         kt.keep(LOANS, loans()[0])
 
 
-def test_categories_that_cannot_come_may_be_left_out():
+def test_categories_excluded_by_an_earlier_test_may_be_left_out():
     text = "owner in {yes, no}\n  owner = yes: grant\n  owner = no: refuse\nowner = unknown: refuse"
     tree = kt.keep(text, *loans())
     assert kt.keep(text).to_text() == text
     assert tree.predict(loans()[0][:3]).shape == (3,)
 
 
-def test_errors_by_class_are_read_and_errors_without_are_a_warning():
+def test_errors_by_class_are_read_and_errors_without_classes_raise_a_warning():
     text = "x <= 1: a (9/2 of b, 1 of c)\nx > 1\n  x <= 2: b (5)\n  x > 2: c (4/4 of a)"
     tree = kt.keep(text)
     assert tree.counts[[1, 3, 4]].tolist() == [[6, 2, 1], [0, 5, 0], [4, 0, 0]]
@@ -183,7 +185,7 @@ def test_errors_by_class_are_read_and_errors_without_are_a_warning():
     assert "not their classes" in tree.source["lost"]
 
 
-def test_a_leaf_alone_is_a_tree_of_the_columns_of_the_data():
+def test_a_single_leaf_is_a_tree_over_the_columns_of_the_data():
     X, y = loans()
     tree = kt.keep(": grant", X, y)
     assert tree.to_text() == f": grant (200/{int(np.sum(y == 'refuse'))} of refuse)"
@@ -191,7 +193,7 @@ def test_a_leaf_alone_is_a_tree_of_the_columns_of_the_data():
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
-def test_all_digits_of_a_scikit_learn_tree_decide_every_row_the_same(load):
+def test_the_exact_text_of_a_scikit_learn_tree_decides_every_row_as_it_does(load):
     X, y = load(return_X_y=True, as_frame=True)
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, y))
     again = kt.keep(tree.to_text(precision=None), X, y)
@@ -226,14 +228,14 @@ def test_branches_of_missing_and_unseen_values_are_read_and_printed_back():
         tree.predict([["red", 30, "west"]])
 
 
-def test_categories_that_the_text_does_not_name_take_else_and_not_equal():
+def test_categories_that_the_text_does_not_name_follow_else_or_not_equal():
     for rest in ("else", "owner != yes", "owner is unseen"):
         tree = kt.keep(f"owner = yes: grant\n{rest}: refuse")
         assert tree.predict([["yes"], ["no"]]).tolist() == ["grant", "refuse"]
         assert tree.to_text() == "owner = yes: grant\nowner is unseen: refuse"
 
 
-def test_unseen_categories_are_missing_values_where_some_test_has_no_branch_for_them():
+def test_unseen_categories_count_as_missing_if_a_test_has_no_branch_for_them():
     tree = kt.keep("a = x or missing: p\nelse\n  a = y: p\n  a = z: q")
     assert tree.unknown.tolist() == [-1]
     assert tree.predict([["w"], ["z"]]).tolist() == ["p", "q"]
@@ -324,7 +326,7 @@ def test_text_to_tree_to_text_is_the_identity(tree, seed, names, labels, precisi
 
 @settings(max_examples=100, deadline=None)
 @given(trees(missing=("error", "share", "child", "mixed")), st.integers(0, 2**32 - 1))
-def test_the_exact_text_is_the_tree(tree, seed):
+def test_the_exact_text_reproduces_the_tree(tree, seed):
     if tree.n_leaves == 1:
         return
     tree = rules_for_missing_and_unseen(tree, seed)

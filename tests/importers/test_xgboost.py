@@ -1,4 +1,4 @@
-"""A tree of XGBoost sends every row to XGBoost's own leaf, from memory and from its files."""
+"""A kept XGBoost tree sends every row to XGBoost's leaf, from memory and from files."""
 
 import json
 
@@ -26,7 +26,7 @@ def sample(seed=0, n=300, missing=0.1, categories=("x", "y", "z", "w")):
 
 
 def frame_of(tree, X, rows):
-    """Encoded rows as a frame with X's types; XGBoost takes no infinite number."""
+    """Return encoded rows as a frame with the dtypes of X."""
     frame = pd.DataFrame(rows, columns=list(X.columns))
     for j, labels in enumerate(tree.categories):
         if labels is not None:
@@ -37,7 +37,7 @@ def frame_of(tree, X, rows):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**16), st.integers(1, 5), st.sampled_from(["hist", "exact", "approx"]))
-def test_random_models_route_alike(seed, depth, method):
+def test_rows_reach_the_same_leaves_in_random_models(seed, depth, method):
     X, y = sample(seed)
     if method == "exact":
         X = X.drop(columns="kind")
@@ -53,7 +53,7 @@ def test_random_models_route_alike(seed, depth, method):
         assert_same_partition(tree.apply(frame), theirs)
 
 
-def test_the_first_round_has_exact_counts_without_data():
+def test_the_first_tree_has_exact_counts_without_data():
     X, y = sample(1)
     model = xgboost.XGBClassifier(
         n_estimators=3, max_depth=3, enable_categorical=True, learning_rate=0.2, reg_lambda=2.5
@@ -72,18 +72,18 @@ def test_the_first_round_has_exact_counts_without_data():
 def test_where_the_formula_does_not_hold_counts_come_from_data(changes):
     X, y = sample(2)
     model = xgboost.XGBClassifier(n_estimators=1, enable_categorical=True, **changes).fit(X, y)
-    assert kt.keep(model).weight[0] == 0, "it decides as the model, and knows no more"
+    assert kt.keep(model).weight[0] == 0, "the kept tree has decisions but no counts"
     assert kt.keep(model, X, y).weight[0] == len(y)
 
 
-def test_weights_are_noticed():
+def test_a_model_fitted_with_weights_has_no_counts():
     X, y = sample(2)
     model = xgboost.XGBClassifier(n_estimators=1, enable_categorical=True)
     model.fit(X, y, sample_weight=np.random.default_rng(0).random(len(y)))
     assert kt.keep(model).weight[0] == 0
 
 
-def test_a_model_of_one_tree_keeps_its_decisions():
+def test_a_model_with_one_tree_keeps_its_decisions():
     X, y = sample(3)
     model = xgboost.XGBClassifier(n_estimators=1, max_depth=4, enable_categorical=True).fit(X, y)
     tree = kt.keep(model)
@@ -106,7 +106,7 @@ def test_files_are_read_without_xgboost(tmp_path, suffix):
         kt.keep(cut, tree=0)
 
 
-def test_ubjson_is_the_json_of_the_model():
+def test_ubjson_and_json_hold_the_same_trees():
     X, y = sample(5)
     booster = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True).fit(X, y).get_booster()
     binary = parse_ubjson(booster.save_raw("ubj"))
@@ -119,7 +119,7 @@ def test_ubjson_is_the_json_of_the_model():
     assert ours["left_children"] == theirs["left_children"]
 
 
-def test_many_classes_need_data_and_numbers_have_no_names():
+def test_several_classes_need_data_and_arrays_give_no_names():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.integers(3, size=200)
     model = xgboost.XGBClassifier(n_estimators=2, max_depth=2).fit(X, y)
@@ -129,7 +129,7 @@ def test_many_classes_need_data_and_numbers_have_no_names():
     assert_same_partition(tree.apply(X), model.apply(X)[:, 4] if model.apply(X).ndim == 2 else 0)
 
 
-def test_what_is_no_classifier_of_trees_is_refused():
+def test_unsupported_models_are_refused():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
     with pytest.raises(ValueError, match="objective 'reg:squarederror', which does not classify"):
