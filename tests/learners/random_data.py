@@ -1,4 +1,4 @@
-"""Small random tables that trigger J48's rare rules: ties, close values, many categories, gaps."""
+"""Small random tables that trigger J48's rare rules: ties, close values, many categories, NaN."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def as_labels(n_categories):
 
 
 def code_frame(X, n_categories):
-    """Return a data frame of the numbers and codes, the codes as categories."""
+    """Return a data frame with numeric columns, and with the codes as categorical columns."""
     columns = {}
     for j, k in enumerate(n_categories):
         codes = np.nan_to_num(X[:, j], nan=-1).astype(int)

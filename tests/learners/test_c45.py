@@ -26,7 +26,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.fixture
 def weather():
-    """Return Quinlan's table of fourteen days of weather."""
+    """Return Quinlan's weather data, a table of fourteen days."""
     outlook = "sunny sunny overcast rainy rainy rainy overcast sunny sunny rainy sunny overcast"
     X = pd.DataFrame(
         {
@@ -44,7 +44,7 @@ def weather():
     return X, y
 
 
-def test_quinlan_s_tree(weather):
+def test_the_weather_data_give_the_tree_of_quinlan(weather):
     tree = C45Classifier().fit(*weather).tree_
     assert tree.to_text().splitlines() == [
         "outlook = sunny",
@@ -57,7 +57,7 @@ def test_quinlan_s_tree(weather):
     ]
 
 
-def test_pandas_polars_and_codes_give_one_tree(weather):
+def test_pandas_polars_and_codes_give_the_same_tree(weather):
     X, y = weather
     expected = C45Classifier().fit(X, y).tree_
     enums = {
@@ -90,7 +90,7 @@ def test_text_columns_are_nominal_with_sorted_categories(weather):
     assert named.categories[1] == tuple(sorted(set(X["temperature"])))
 
 
-def test_polars_categorical_and_strings(weather):
+def test_polars_categorical_and_string_columns_are_nominal(weather):
     X, y = weather
     frame = pl.DataFrame(
         {
@@ -104,7 +104,7 @@ def test_polars_categorical_and_strings(weather):
     assert model.predict(frame).shape == (14,)
 
 
-def test_nullable_columns_beside_nominal_ones(weather):
+def test_nullable_columns_beside_nominal_columns_are_read_as_numbers(weather):
     X, y = weather
     nullable = X.astype({"temperature": "Int64", "humidity": "Float64"})
     nullable.loc[2, "humidity"] = pd.NA
@@ -115,7 +115,7 @@ def test_nullable_columns_beside_nominal_ones(weather):
     np.testing.assert_array_equal(model.predict_proba(nullable), model.predict_proba(plain))
 
 
-def test_an_undeclared_category_is_a_missing_value(weather):
+def test_an_undeclared_category_is_treated_as_missing(weather):
     X, y = weather
     model = C45Classifier().fit(X, y)
     rows = pd.DataFrame(
@@ -134,7 +134,7 @@ def test_laplace_changes_only_probabilities(weather):
     np.testing.assert_allclose(smooth.predict_proba(X[2:3]), [[1 / 6, 5 / 6]])
 
 
-def test_zero_weights_are_absent_rows():
+def test_rows_of_zero_weight_are_ignored():
     X, y, n_categories, _ = random_table(3)
     weight = np.arange(len(y)) % 3 > 0
     nominal = np.flatnonzero(n_categories)
@@ -145,7 +145,7 @@ def test_zero_weights_are_absent_rows():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_rows_of_a_leaf_are_its_counts(seed):
+def test_the_counts_of_a_leaf_are_those_of_its_rows(seed):
     X, y, n_categories, _ = random_table(seed)
     X = np.nan_to_num(X)
     frame = pd.DataFrame(
@@ -171,7 +171,7 @@ def test_probabilities_sum_to_one_whatever_is_missing():
         np.testing.assert_allclose(proba, np.tile(proba[0], (len(X), 1)))
 
 
-def test_max_depth_and_summaries():
+def test_max_depth_limits_the_tree():
     X, y = make_classification(500, random_state=0)
     deep = C45Classifier(pruning="none").fit(X, y)
     assert deep.get_depth() > 3
@@ -182,7 +182,7 @@ def test_max_depth_and_summaries():
 
 
 @pytest.mark.parametrize("penalty", [1.1, 2.1, 3.1, 8.1, 1000])
-def test_leaves_are_limited_by_the_weakest_links(penalty):
+def test_max_leaf_nodes_prunes_the_weakest_links(penalty):
     """The trees are those that minimise errors plus a penalty per leaf (Breiman et al. 1984)."""
     X, y = make_classification(500, flip_y=0.3, random_state=0)
     whole = C45Classifier(pruning="none", min_samples_leaf=1).fit(X, y)
@@ -193,7 +193,7 @@ def test_leaves_are_limited_by_the_weakest_links(penalty):
 
 
 @pytest.mark.parametrize("pruning", ["error-based", "reduced-error", "pessimistic", "none"])
-def test_the_limit_of_leaves_holds_for_every_pruning(pruning):
+def test_max_leaf_nodes_holds_for_every_pruning_method(pruning):
     X, y = make_classification(500, flip_y=0.2, random_state=0)
     for most in (1, 2, 5):
         limited = C45Classifier(pruning=pruning, max_leaf_nodes=most).fit(X, y)
@@ -212,7 +212,7 @@ def test_criteria_differ_and_all_learn():
     assert len(set(trees.values())) == 2
 
 
-def test_gini_takes_the_cut_of_scikit_learn():
+def test_gini_chooses_the_threshold_of_scikit_learn():
     from sklearn.tree import DecisionTreeClassifier
 
     X, y = make_classification(1000, n_features=5, random_state=3)
@@ -223,8 +223,8 @@ def test_gini_takes_the_cut_of_scikit_learn():
     assert tree.threshold[0] == pytest.approx(theirs.threshold[0], abs=1e-6)
 
 
-def test_subsets_of_categories_by_breiman_s_ordering():
-    """The subset is the best of all 2^(k-1) - 1 divisions, for any impurity."""
+def test_the_order_of_breiman_finds_the_best_subset_of_categories():
+    """The subset is the best of all 2^(k-1) - 1 divisions, for any impurity measure."""
     random = np.random.default_rng(0)
     codes = random.integers(0, 6, 300)
     y = (random.random(300) < np.array([0.1, 0.8, 0.3, 0.9, 0.2, 0.6])[codes]).astype(int)
@@ -242,8 +242,8 @@ def test_subsets_of_categories_by_breiman_s_ordering():
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
-def test_a_chain_of_ten_thousand_nodes(value):
-    """With alternating classes, each test cuts off one row; neither way to grow recurses.
+def test_a_chain_of_ten_thousand_nodes_does_not_overflow_the_stack(value):
+    """With alternating classes, each test splits off one row.
 
     Many classes are declared, so that J48 accepts a branch with one row.
     """
@@ -262,7 +262,7 @@ def test_a_chain_of_ten_thousand_nodes(value):
     assert prune(model.tree_, "redundant").n_nodes == 2 * n - 1
 
 
-def test_unfitted_and_cloned():
+def test_unfitted_models_raise_and_clones_keep_their_parameters():
     with pytest.raises(NotFittedError):
         C45Classifier().predict([[0]])
     with pytest.raises(NotFittedError):
@@ -270,14 +270,14 @@ def test_unfitted_and_cloned():
     assert clone(C45Classifier("gini", n_folds=7)).n_folds == 7
 
 
-def test_one_class_is_one_leaf():
+def test_one_class_gives_one_leaf():
     model = C45Classifier().fit([[1.0], [2.0]], ["a", "a"])
     assert model.get_n_leaves() == 1
     assert model.predict([[5.0], [np.nan]]).tolist() == ["a", "a"]
     np.testing.assert_array_equal(model.predict_proba([[0.0]]), [[1.0]])
 
 
-def test_nothing_to_split_is_one_leaf():
+def test_columns_without_a_useful_test_give_one_leaf():
     y = [0, 0, 0, 1, 1]
     all_missing = np.full((5, 1), np.nan)
     many = pd.DataFrame({"a": pd.Categorical(list("abcde"), categories=list("abcdefghijklm"))})
@@ -308,7 +308,7 @@ def test_an_all_missing_column_is_never_tested():
         ({"X": pd.DataFrame({"a": ["x"] * 6, "b": [np.inf] * 6})}, "infinity"),
     ],
 )
-def test_bad_rows_are_refused_in_one_sentence(change, message):
+def test_bad_rows_are_refused(change, message):
     good = {"X": np.arange(6.0)[:, None], "y": [0, 1, 0, 1, 0, 1]}
     with pytest.raises(ValueError, match=message):
         C45Classifier().fit(**good | change)

@@ -1,4 +1,4 @@
-"""Both ways to grow a tree agree with the plain reference on tables that trigger rare rules."""
+"""Both growers agree with the plain reference on tables that trigger rare rules."""
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ def assert_same(tree, root):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_trees_are_the_reference_s(seed, weighted):
+def test_trees_equal_those_of_the_reference(seed, weighted):
     X, y, n_categories, n_classes = random_table(seed)
     random = np.random.default_rng(seed)
     weight = random.choice([0.5, 1, 1e-7, 3.3], len(y)) if weighted else np.ones(len(y))
@@ -56,7 +56,7 @@ def test_trees_are_the_reference_s(seed, weighted):
         model = C45Classifier(**ours).fit(code_frame(X, n_categories), target, sample_weight=weight)
         truth = Reference(n_categories, n_classes, Options(**theirs)).fit(X, y, weight)
         assert_same(model.tree_, truth.root)
-        # Weka 3.6 sends values 1e-6 above a threshold to the left
+        # Weka 3.6 sends values up to 1e-6 above a threshold to the left.
         if theirs.get("snap") != "tolerant":
             frame = code_frame(unseen, n_categories)
             np.testing.assert_allclose(
@@ -66,12 +66,12 @@ def test_trees_are_the_reference_s(seed, weighted):
 
 @pytest.mark.parametrize("criterion", ["gain-ratio", "information-gain", "gini"])
 @pytest.mark.parametrize("seed", range(12))
-def test_both_ways_of_growing_give_one_tree(seed, criterion):
+def test_both_growers_give_the_same_tree(seed, criterion):
     random = np.random.default_rng(seed)
     n, n_classes = int(random.integers(20, 3000)), int(random.integers(2, 9))
     X = random.normal(size=(n, 5))
     X[:, 1] = np.round(X[:, 1], 1)
-    X[:, 2] = np.round(X[:, 2], 5)  # many values that are too close to be cut apart
+    X[:, 2] = np.round(X[:, 2], 5)  # many values that are too close to be separated
     X[:, 3] *= 1e-5
     y = np.clip(np.round(X[:, 0] + X[:, 1] + random.normal(size=n)) + 2, 0, n_classes - 1)
     options = GrowOptions(criterion=criterion, min_leaf=int(random.integers(1, 5)), max_depth=12)
@@ -84,7 +84,7 @@ def test_both_ways_of_growing_give_one_tree(seed, criterion):
 
 @pytest.mark.parametrize("spread", [1e-3, 1e-9, 1e-13])
 def test_values_that_differ_in_their_last_bits_are_sorted(spread):
-    """Beside a large number, the fast sort sees only the high bits of the others."""
+    """In a column with a large number, the fast sort uses only the high bits of the others."""
     random = np.random.default_rng(0)
     n = 4000
     column = np.where(random.random(n) < 0.5, -1, 1) * (1e6 + spread * random.normal(size=n) * 1e6)
@@ -98,7 +98,7 @@ def test_values_that_differ_in_their_last_bits_are_sorted(spread):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_pruning_fold_is_weka_s(seed):
+def test_the_pruning_fold_equals_that_of_weka(seed):
     random = np.random.default_rng(seed)
     y, n_folds = random.integers(0, 4, random.integers(10, 80)), int(random.integers(2, 7))
     for ours, theirs in zip(pruning_fold(y, n_folds), weka_folds(y, n_folds), strict=True):

@@ -26,38 +26,38 @@ def nominal(**columns):
     return pd.DataFrame({name: pd.Categorical(values) for name, values in columns.items()})
 
 
-def test_a_side_needs_at_most_25_rows():
+def test_a_branch_never_needs_more_than_25_rows():
     """A tenth of the mean class size would be 50 here."""
     X = np.arange(1000.0)[:, None]
     assert grow(X, X[:, 0] >= 30).threshold[0] == 29
     assert grow(X, X[:, 0] >= 20).threshold[0] == 24
 
 
-def test_a_side_needs_a_tenth_of_the_mean_class_size():
+def test_a_branch_needs_a_tenth_of_the_mean_class_size():
     X = np.arange(200.0)[:, None]
     assert grow(X, X[:, 0] >= 4).threshold[0] == 9
 
 
 @pytest.mark.parametrize(("gap", "leaves"), [(1e-5, 1), (1.1e-5, 2)])
-def test_values_within_1e_5_are_never_cut_apart(gap, leaves):
+def test_values_within_1e_5_are_never_separated(gap, leaves):
     X = np.repeat([0.0, gap], 10)[:, None]
     assert grow(X, np.repeat([0, 1], 10)).n_leaves == leaves
 
 
 def test_closeness_is_not_transitive():
-    """With steps of 0.7e-5, neighbours stay together, but the next but one may be cut off."""
+    """With steps of 0.7e-5, neighbours stay together, but values two steps apart may not."""
     X = np.repeat([0.0, 0.7e-5, 1.4e-5], 10)[:, None]
     assert grow(X, np.repeat([0, 1, 1], 10)).n_leaves == 1
     assert grow(np.delete(X, np.s_[10:20], axis=0), np.repeat([0, 1], 10)).n_leaves == 2
 
 
-def test_the_lowest_of_tied_cuts_wins():
+def test_the_lowest_of_tied_thresholds_wins():
     X = np.arange(60.0)[:, None]
     assert grow(X, np.repeat([0, 1, 0], 20)).threshold[0] == 19
 
 
-def test_the_last_1e_6_of_gain_is_not_worth_a_higher_cut():
-    """Fifty rows of weight 1e-8 raise the gain by less than 1e-6 altogether."""
+def test_an_increase_in_gain_below_1e_6_does_not_raise_the_threshold():
+    """Fifty rows of weight 1e-8 raise the gain by less than 1e-6 in total."""
     values = np.concatenate([np.arange(10), np.arange(10, 20, 0.2), np.arange(30, 40)])
     y, weight = np.repeat([0, 0, 1], [10, 50, 10]), np.repeat([1, 1e-8, 1], [10, 50, 10])
     assert grow(values[:, None], y, weight, snap_thresholds=False).threshold[0] == 9.5
@@ -70,14 +70,14 @@ def test_the_first_of_equal_columns_wins():
     assert grow(np.hstack([X, X]), X[:, 0] > 9).feature[0] == 0
 
 
-def test_numeric_cuts_need_rows_not_weight():
+def test_numeric_branches_need_rows_not_weight():
     weight = np.full(4, 10.0)
     assert grow(column(1, 2, 3), [0, 1, 1], weight[:3]).n_leaves == 1
     assert grow(column(1, 2, 3, 4), [0, 0, 1, 1], weight).n_leaves == 2
 
 
-def test_the_penalty_counts_only_cuts_with_enough_rows():
-    """Five cuts would cost log2(5) / 8 = 0.29, more than the gain; one with M = 4 costs nothing."""
+def test_the_penalty_counts_only_thresholds_with_enough_rows():
+    """Five thresholds cost log2(5) / 8 = 0.29, more than the gain; with M = 4 only one is left."""
     X, y = np.arange(8.0)[:, None], [0, 1, 0, 0, 1, 1, 0, 1]
     assert grow(X, y).n_leaves == 1
     assert grow(X, y, min_samples_leaf=4).n_leaves == 2
@@ -89,7 +89,7 @@ def test_a_column_with_very_many_categories_does_not_raise_the_mean_gain():
     id_column = np.arange(40) // 2
     flag = np.arange(40) >= 34
     tree = grow(nominal(id=id_column.astype(str), flag=flag.astype(str)), y)
-    assert tree.feature[0] == 1, "kept in the mean, id would leave only itself above average"
+    assert tree.feature[0] == 1, "if the mean included id, only id would exceed it"
 
 
 def test_a_column_with_very_many_categories_can_still_be_chosen():
@@ -105,14 +105,14 @@ def test_columns_of_many_categories_count_if_there_are_no_others():
     assert tree.n_leaves == 20
 
 
-def test_one_large_branch_is_not_a_split():
-    """Two branches must have at least M rows; eight rows and four times one do not suffice."""
+def test_one_large_branch_is_not_enough_for_a_test():
+    """Two branches must have at least M rows; one of eight and four of one are not enough."""
     X = nominal(a=list("aaaaaaaabcde"))
     assert grow(X, np.repeat([0, 1], [8, 4])).n_leaves == 1
     assert grow(nominal(a=list("aaaaaaaabbde")), np.repeat([0, 1], [8, 4])).n_leaves == 4
 
 
-def test_the_midpoint_never_is_the_upper_neighbour():
+def test_the_midpoint_is_never_the_upper_neighbour():
     lower, upper = 1e16 + 2, 1e16 + 4
     assert (lower + upper) / 2 == upper
     X = np.repeat([lower, upper], 10)[:, None]
@@ -147,7 +147,7 @@ def test_weka_3_6_depends_on_the_order_of_close_values():
         assert grow(X, y).threshold[0] == close[1]
 
 
-def test_an_empty_branch_answers_as_its_parent():
+def test_an_empty_branch_has_the_probabilities_of_its_parent():
     a = pd.Categorical(list("xxxxxyyyyy"), categories=list("xyz"))
     y = np.repeat([0, 1], [5, 5])
     y[0] = 1
@@ -164,14 +164,14 @@ def test_ties_go_to_the_first_declared_class():
     assert model.predict([[0]]) == ["yes"]
 
 
-def test_classes_without_rows_count():
+def test_laplace_smoothing_counts_classes_without_rows():
     y = pd.Categorical(["a", "b"] * 4, categories=["a", "b", "c", "d"])
     model = C45Classifier(laplace=True).fit(np.zeros((8, 1)), y)
     np.testing.assert_allclose(model.predict_proba([[0]]), [[5 / 12, 5 / 12, 1 / 12, 1 / 12]])
 
 
 def test_collapse_goes_top_down():
-    """Two splits save 0.0008 errors each: enough for the root together, but not for the lower one.
+    """Two tests save 0.0008 errors each: together enough for the root, but not for the lower test.
 
     Bottom-up, the lower one would be removed first, and then the root.
     """
@@ -195,7 +195,7 @@ def test_the_last_of_tied_branches_is_the_largest():
 
 @pytest.mark.parametrize("confidence", [0.05, 0.25, 0.5, 0.7])
 @pytest.mark.parametrize("counts", [(9, 0), (5.5, 0.25), (6, 1), (1, 0.8), (200, 30.5), (2, 1.7)])
-def test_error_estimates(counts, confidence):
+def test_error_estimates_match_the_reference(counts, confidence):
     errors = counts[1] + added(sum(counts), counts[1], confidence)
     table = np.array([counts], dtype=float)
     assert estimate_errors(table, 0, *quantile(confidence)) == pytest.approx(errors, rel=1e-12)

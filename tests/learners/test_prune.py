@@ -13,7 +13,7 @@ from tests.learners.random_data import code_frame, random_table
 
 
 def same(a, b):
-    """Whether two trees are equal up to the last bits of their counts."""
+    """Return whether two trees are equal up to the last bits of their counts."""
     a, b = a.to_dict(), b.to_dict()
     np.testing.assert_allclose(a.pop("counts"), b.pop("counts"), atol=2e-6)
     return a == b
@@ -29,7 +29,7 @@ def table(request):
 
 
 @pytest.mark.parametrize("raising", [True, False])
-def test_error_based_is_what_the_learner_does(table, raising):
+def test_error_based_pruning_agrees_with_the_learner(table, raising):
     X, y = table
     grown = C45Classifier(**GROWN).fit(X, y).tree_
     before = grown.to_dict()
@@ -40,7 +40,7 @@ def test_error_based_is_what_the_learner_does(table, raising):
     assert grown.to_dict() == before
 
 
-def test_error_based_without_rows_uses_the_counts(table):
+def test_error_based_pruning_without_rows_uses_the_counts(table):
     X, y = table
     grown = C45Classifier(**GROWN).fit(X, y).tree_
     ours = prune(grown, "error-based", subtree_raising=False)
@@ -49,7 +49,7 @@ def test_error_based_without_rows_uses_the_counts(table):
         prune(grown, "error-based")
 
 
-def test_reduced_error_prunes_by_the_given_rows(table):
+def test_reduced_error_pruning_uses_the_given_rows(table):
     X, y = table
     growing, held_out = pruning_fold(y.codes, 3)
     grown = C45Classifier(**GROWN).fit(X.iloc[growing], y[growing]).tree_
@@ -64,7 +64,7 @@ def test_reduced_error_prunes_by_the_given_rows(table):
     assert same(again, pruned)
 
 
-def test_pessimistic_is_what_the_learner_does(table):
+def test_pessimistic_pruning_agrees_with_the_learner(table):
     X, y = table
     grown = C45Classifier(**GROWN).fit(X, y).tree_
     learner = C45Classifier(**GROWN).set_params(pruning="pessimistic").fit(X, y)
@@ -73,7 +73,7 @@ def test_pessimistic_is_what_the_learner_does(table):
     assert prune(grown, "pessimistic", penalty=1e9).n_leaves == 1
 
 
-def test_redundant_leaves_merge_and_no_decision_changes(table):
+def test_redundant_leaves_are_merged_without_changing_decisions(table):
     X, y = table
     grown = C45Classifier(**GROWN).fit(X, y).tree_
     merged = prune(grown, "redundant")
@@ -86,7 +86,7 @@ def test_redundant_leaves_merge_and_no_decision_changes(table):
         assert (merged.kind[children] != 0).any() or len(answers) > 1
 
 
-def test_a_tree_goes_through_a_shape_unchanged(table):
+def test_converting_a_tree_to_a_shape_and_back_changes_nothing(table):
     tree = C45Classifier(**GROWN).fit(*table).tree_
     shape, nodes = tree_to_shape(tree)
     names = ("n_features", "classes", "feature_names", "categories", "source")
@@ -94,8 +94,8 @@ def test_a_tree_goes_through_a_shape_unchanged(table):
     assert same(again, tree)
 
 
-def test_missing_values_that_follow_a_child_stay_there():
-    """Nodes are not numbered in the order of their children, as in other libraries."""
+def test_missing_values_keep_their_branch_after_pruning():
+    """As in other libraries, nodes are not numbered in the order of their children."""
     tree = Tree(
         kind=[1, 0, 1, 0, 0], feature=[0, -1, 0, -1, -1], threshold=[5, np.nan, 2, np.nan, np.nan],
         child_start=[0, 2, 2, 4, 4, 4], child=[2, 1, 4, 3], missing=[1, -2, 3, -2, -2],
@@ -107,7 +107,7 @@ def test_missing_values_that_follow_a_child_stay_there():
     assert merged.predict(X).tolist() == tree.predict(X).tolist() == ["a", "a", "b", "b"]
 
 
-def test_float32_trees_are_pruned_as_they_compare():
+def test_float32_trees_are_pruned_with_float32_comparisons():
     X, y = load_iris(return_X_y=True)
     grown = C45Classifier(**GROWN).fit(X.astype(np.float32), y).tree_
     single = Tree(**{**grown.__dict__, "compare_dtype": "float32"})
@@ -116,7 +116,7 @@ def test_float32_trees_are_pruned_as_they_compare():
     np.testing.assert_array_equal(pruned.counts[0], [50, 50, 50])
 
 
-def test_pruning_needs_matching_rows():
+def test_bad_arguments_are_refused():
     X, y = load_breast_cancer(return_X_y=True)
     tree = C45Classifier().fit(X, y).tree_
     for arguments, message in [
@@ -136,7 +136,7 @@ def test_pruning_needs_matching_rows():
             prune(tree, method, X, y, **options)
 
 
-def test_zero_weights_are_absent_rows():
+def test_rows_of_zero_weight_are_ignored():
     X, y = load_breast_cancer(return_X_y=True)
     grown = C45Classifier(**GROWN).fit(X, y).tree_
     kept = np.arange(len(y)) % 2 == 0
@@ -144,7 +144,7 @@ def test_zero_weights_are_absent_rows():
     assert same(by_weight, prune(grown, "error-based", X[kept], y[kept]))
 
 
-def test_refusing_trees_refuse():
+def test_a_tree_without_a_rule_for_missing_values_refuses_them():
     tree = Tree(
         kind=[1, 0, 0], feature=[0, -1, -1], threshold=[5, np.nan, np.nan],
         child_start=[0, 2, 2, 2], child=[1, 2], missing=[-2, -2, -2],

@@ -58,18 +58,18 @@ def numeric_sets():
         {"min_samples_leaf": 3, "max_depth": 4},
     ],
 )
-def test_on_numbers_the_tree_is_scikit_learn_s(X, y, options):
+def test_trees_on_numbers_equal_those_of_scikit_learn(X, y, options):
     X = X.astype(np.float32).astype(np.float64)  # scikit-learn compares in single precision
     model = kt.TreeRegressor(**options).fit(X, y)
     options = {"min_samples_split": 10, **options}
     truth = DecisionTreeRegressor(random_state=0, **options).fit(X, y)
-    # Compare on the sample, because tied tests that divide it alike may differ elsewhere.
+    # Tied tests divide the sample in the same way, but may decide other rows differently.
     np.testing.assert_allclose(model.predict(X), truth.predict(X), rtol=1e-12)
     assert model.get_n_leaves() == truth.get_n_leaves()
     assert model.get_depth() == truth.get_depth()
 
 
-def test_thresholds_are_scikit_learn_s_where_nothing_ties():
+def test_without_ties_thresholds_equal_those_of_scikit_learn():
     X, y = make_friedman1(5000, noise=1.0, random_state=3)
     X = X.astype(np.float32).astype(np.float64)
     model = kt.TreeRegressor(25).fit(X, y)
@@ -82,7 +82,7 @@ def test_thresholds_are_scikit_learn_s_where_nothing_ties():
 
 
 def mixed_rows(seed, n=80, missing=0.15):
-    """Return two numeric and two nominal columns (5 and 3 categories), targets without ties."""
+    """Return two numeric and two nominal columns (5 and 3 categories), and untied targets."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(1)
     X[:, 2], X[:, 3] = rng.integers(0, 5, n), rng.integers(0, 3, n)
@@ -111,7 +111,7 @@ def as_table(X, frame=pd.DataFrame):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("options", [{"min_leaf": 5}, {"min_leaf": 2, "min_split": 4}])
-def test_tree_is_that_of_the_plain_implementation(seed, options):
+def test_trees_equal_those_of_the_plain_implementation(seed, options):
     X, y = mixed_rows(seed, missing=0.15 if seed % 4 else 0.0)
     rng = np.random.default_rng(seed)
     weight = None if seed % 2 else rng.integers(1, 5, len(y)) * 0.75
@@ -126,27 +126,27 @@ def test_tree_is_that_of_the_plain_implementation(seed, options):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_order_of_means_has_the_best_of_all_subsets(seed):
-    # Breiman's theorem, where every side is heavy enough.
+def test_ordering_categories_by_mean_finds_the_best_subset(seed):
+    # Breiman's theorem holds if both branches are heavy enough.
     X, y = mixed_rows(seed, missing=0.0)
     model = kt.TreeRegressor(1, min_samples_split=2).fit(as_table(X), y)
     plain = RegressionReference([0, 0, 5, 3], ordered=False, min_leaf=1, min_split=2).fit(X, y)
     assert model.get_n_leaves() == count_leaves(plain.root)
-    # Tied sets are tried in another order, so only the sample must agree.
+    # The reference tries tied subsets in another order, so other rows may be decided differently.
     np.testing.assert_allclose(model.predict(as_table(X)), plain.predict(X), rtol=1e-9)
 
 
-def test_targets_far_from_zero_lose_nothing():
-    # scikit-learn adds the targets as they are and loses the digits that matter here.
+def test_targets_far_from_zero_lose_no_precision():
+    # scikit-learn sums the targets without centring them and loses the digits that matter here.
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (1500, 5)).astype(float)
-    y = X[:, 0] * 0.25 + rng.integers(0, 1024, 1500) / 2**20  # exact in both places
+    y = X[:, 0] * 0.25 + rng.integers(0, 1024, 1500) / 2**20  # exact with and without the shift
     near, far = (kt.TreeRegressor().fit(X, y + shift) for shift in (0, 2.0**22))
     np.testing.assert_array_equal(near.tree_.feature, far.tree_.feature)
     np.testing.assert_allclose(near.predict(X), far.predict(X) - 2.0**22, atol=1e-8)
 
 
-def test_frames_arrays_and_libraries_agree():
+def test_pandas_polars_and_arrays_give_the_same_predictions():
     X, y = mixed_rows(0, n=200)
     expected = kt.TreeRegressor().fit(as_table(X), y)
     other = kt.TreeRegressor().fit(as_table(X, pl.DataFrame), y)
@@ -165,7 +165,7 @@ def test_a_category_without_cases_joins_the_heavier_branch():
     assert model.predict(rows).tolist() == [1.0, 0.0]
 
 
-def test_weights_are_repetitions():
+def test_weights_are_equivalent_to_repeated_rows():
     X, y = mixed_rows(1, n=150)
     weight = np.random.default_rng(0).integers(0, 4, len(y))
     weighted = kt.TreeRegressor().fit(as_table(X), y, weight)
@@ -174,7 +174,7 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(weighted.predict(as_table(X)), other.predict(as_table(X)))
 
 
-def test_every_node_knows_weight_mean_and_variance_of_its_cases():
+def test_every_node_stores_the_weight_mean_and_variance_of_its_cases():
     X, y = make_friedman1(500, noise=1.0, random_state=0)
     tree = kt.TreeRegressor(10).fit(X, y).tree_
     path = tree.decision_path(X).toarray().astype(bool)
@@ -188,7 +188,7 @@ def test_every_node_knows_weight_mean_and_variance_of_its_cases():
     np.testing.assert_array_equal(again.variance, tree.variance)
 
 
-def test_a_node_of_little_variance_is_a_leaf():
+def test_a_node_with_little_variance_becomes_a_leaf():
     X, y = make_friedman1(500, random_state=0)
     tree = kt.TreeRegressor(1, min_samples_split=2, epsilon=4.0).fit(X, y).tree_
     assert (tree.variance[tree.kind != 0] > 4).all()
@@ -217,7 +217,7 @@ def test_neighbouring_doubles_can_be_separated():
 
 
 def plain_pruning(tree, X, y):
-    """Return the squared error below each node after naive bottom-up pruning."""
+    """Return the number of leaves after naive bottom-up pruning by squared error."""
     shares = tree.leaf_weights(X).toarray()
     below = np.zeros(tree.n_nodes)
     through = shares.copy()
@@ -234,7 +234,7 @@ def plain_pruning(tree, X, y):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_pruning_keeps_what_helps_rows_held_out(missing):
+def test_pruning_keeps_branches_that_help_held_out_rows(missing):
     X, y = mixed_rows(3, n=400, missing=missing)
     y += np.random.default_rng(0).normal(size=len(y)) * 2
     model = kt.TreeRegressor(2, min_samples_split=4, validation_fraction=0.3, random_state=1)
@@ -248,7 +248,7 @@ def test_pruning_keeps_what_helps_rows_held_out(missing):
     assert model.get_n_leaves() == expected
 
 
-def test_one_far_target_does_not_hide_what_the_others_gain():
+def test_an_outlier_in_the_target_does_not_hide_the_gain_of_other_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 1))
     y = np.where(X[:, 0] > 0, 1.0, 0.0)
@@ -257,7 +257,7 @@ def test_one_far_target_does_not_hide_what_the_others_gain():
     np.testing.assert_array_equal(model.fit(X, y).predict([[-1.0], [1.0]]), [0.0, 1.0])
 
 
-def test_pruning_helps_where_there_is_noise():
+def test_pruning_helps_with_noisy_targets():
     X, y = make_friedman1(1200, noise=3.0, random_state=0)
     train, test = slice(0, 800), slice(800, None)
     scores = [
@@ -269,8 +269,8 @@ def test_pruning_helps_where_there_is_noise():
     assert scores[1] > scores[0]
 
 
-def test_a_chain_of_10_000_tests_breaks_nothing():
-    # With alternating targets, the best cut always takes off a single row.
+def test_a_chain_of_10_000_tests_does_not_overflow_the_stack():
+    # With alternating targets, the best test always splits off a single row.
     n = 10_001
     X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2.0
     model = kt.TreeRegressor(1, min_samples_split=2).fit(X, y)
@@ -294,7 +294,7 @@ def test_a_column_without_values_changes_nothing():
     )
 
 
-def test_more_categories_than_rows():
+def test_more_categories_than_rows_give_finite_predictions():
     rng = np.random.default_rng(0)
     labels = [str(k) for k in range(500)]
     table = pd.DataFrame({"id": pd.Categorical.from_codes(rng.integers(0, 500, 60), labels)})
@@ -315,12 +315,12 @@ def test_more_categories_than_rows():
         ({"y": ["much"] * 40}, "could not convert string"),
     ],
 )
-def test_bad_input_is_a_clear_error(change, message):
+def test_bad_input_raises_a_clear_error(change, message):
     given = {"X": np.random.default_rng(0).normal(size=(40, 2)), "y": np.arange(40.0)} | change
     with pytest.raises(ValueError, match=message):
         kt.TreeRegressor().fit(**given)
 
 
-def test_holding_out_every_row_is_an_error():
+def test_holding_out_every_row_raises_an_error():
     with pytest.raises(ValueError, match="leaves no row"):
         kt.TreeRegressor(validation_fraction=0.9).fit([[1.0], [2.0]], [1.0, 2.0])

@@ -11,7 +11,7 @@ from tests.reference.c45 import gain_of, xlogx
 
 @pytest.fixture
 def tax():
-    """Return ten tax payers, of whom the last one's refund is missing."""
+    """Return ten taxpayers; the refund of the last one is missing."""
     X = pd.DataFrame(
         {
             "refund": pd.Categorical(
@@ -34,11 +34,11 @@ def entropy(*counts):
     return (xlogx(total) - sum(map(xlogx, counts))) / total
 
 
-def test_entropy_of_the_parent():
+def test_the_entropy_of_the_parent_is_that_of_the_book():
     assert entropy(3, 7) == pytest.approx(0.8813, abs=5e-5)
 
 
-def test_entropy_of_the_children_without_the_missing_refund():
+def test_the_entropy_of_the_children_leaves_out_the_missing_refund():
     assert 0.3 * entropy(0, 3) + 0.6 * entropy(2, 4) == pytest.approx(0.551, abs=5e-4)
 
 
@@ -64,7 +64,7 @@ def test_the_missing_refund_is_divided_3_to_6(tax):
     np.testing.assert_allclose(tree.shares[[left, right]], [3 / 9, 6 / 9])
 
 
-def test_the_unknown_marital_status_goes_to_married_by_3_67_of_6_67():
+def test_a_missing_marital_status_is_married_with_weight_3_67_of_6_67():
     """In the example, row 10 (single) is counted among the married with 6/9."""
     counts = np.array([[2 + 6 / 9, 4], [6 / 9, 3], [2, 1]])
     tree = Tree(
@@ -97,7 +97,7 @@ def pessimistic_error(tree, penalty=0.5):
     return errors + penalty * tree.n_leaves
 
 
-def test_pessimistic_errors_prune_10_5_against_11():
+def test_pruning_reduces_the_pessimistic_error_from_11_to_10_5():
     tree = four_leaves()
     assert pessimistic_error(tree) / 30 == pytest.approx(11 / 30)
     pruned = prune(tree, "pessimistic")
@@ -106,11 +106,11 @@ def test_pessimistic_errors_prune_10_5_against_11():
     assert prune(tree, "pessimistic", penalty=0.3).n_leaves == 4
 
 
-def test_pessimistic_pruning_takes_the_leaf_on_equality():
+def test_pessimistic_pruning_prefers_the_leaf_in_a_tie():
     assert prune(four_leaves(), "pessimistic", penalty=1 / 3).n_leaves == 1
 
 
-def test_generalisation_error_of_30_leaves_and_10_errors():
+def test_30_leaves_and_10_errors_have_a_pessimistic_error_of_2_5_percent():
     """Ten errors of 1000 cases in 30 leaves: (10 + 30 x 0.5) / 1000 = 2.5%."""
     counts = np.vstack([[0, 0], [10, 480], np.tile([510 / 29, 0], (29, 1))])
     counts[0] = counts.sum(axis=0)
