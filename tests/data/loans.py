@@ -1,4 +1,4 @@
-"""A table of loans with every kind of column, for the tests of files."""
+"""A table of loans with every kind of column, for tests of data files."""
 
 import numpy as np
 import pandas as pd

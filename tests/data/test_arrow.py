@@ -1,4 +1,4 @@
-"""Arrow's tables and pandas' other backends give the same answers as NumPy's columns."""
+"""Arrow tables and pandas' other dtype backends give the same results as NumPy columns."""
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def answers(model, X):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", MODELS)
-def test_every_model_reads_every_form_alike(name, form):
+def test_every_model_gives_the_same_predictions_for_every_form(name, form):
     table = FORMS[form](PLAIN)
     expected = answers(MODELS[name]().fit(PLAIN, Y), PLAIN)
     model = MODELS[name]().fit(table, FORMS[form](Y.to_frame())["risk"])
@@ -54,7 +54,7 @@ def test_every_model_reads_every_form_alike(name, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_numbers_alone_are_read_too(form):
+def test_tables_with_only_numbers_are_read(form):
     X = PLAIN[["age", "income"]].fillna(0)
     model = kt.ConfDTreeForestClassifier().fit(FORMS[form](X), Y)
     np.testing.assert_array_equal(model.predict(FORMS[form](X)), model.predict(X))
@@ -63,7 +63,7 @@ def test_numbers_alone_are_read_too(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_explanations_reports_and_comparisons_read_them(form, tmp_path):
+def test_explanations_reports_and_comparisons_read_every_form(form, tmp_path):
     table = FORMS[form](PLAIN)
     model = MODELS["smoothed"]().fit(PLAIN, Y)
     row = table.slice(0, 1) if hasattr(table, "slice") else table.iloc[[0]]
@@ -81,6 +81,6 @@ def test_explanations_reports_and_comparisons_read_them(form, tmp_path):
     assert found == compare(models, PLAIN, Y, protocol="holdout").to_dict()
 
 
-def test_what_is_not_of_arrow_is_returned_itself():
+def test_input_that_is_not_arrow_is_returned_unchanged():
     for X in (PLAIN, PLAIN.to_numpy(), [[1]], Y, None):
         assert from_arrow(X) is X

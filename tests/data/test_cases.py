@@ -1,4 +1,4 @@
-"""Files read with the columns of a fitted model."""
+"""Data files are read with the columns of a fitted model."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_blocks_have_the_rows_in_order(model, tmp_path, monkeypatch):
     assert blocks[-1].done == 1.0
 
 
-def test_a_whole_file_is_its_blocks(model, tmp_path, monkeypatch):
+def test_a_whole_file_equals_its_blocks(model, tmp_path, monkeypatch):
     draw(2500).to_csv(tmp_path / "d.csv", index=False)
     whole, y = cases.read_cases(model, tmp_path / "d.csv", "risk")
     assert list(y) == draw(2500)["risk"].tolist()
@@ -36,7 +36,7 @@ def test_a_whole_file_is_its_blocks(model, tmp_path, monkeypatch):
         cases.read_row(model, tmp_path / "d.csv", 2501)
 
 
-def test_a_class_the_model_does_not_know_is_named_by_its_row(model, tmp_path):
+def test_a_class_unknown_to_the_model_is_reported_with_its_row(model, tmp_path):
     frame = draw(30)
     for value, told in (("none", "'none'"), (None, "None")):
         frame.loc[7, "risk"] = value

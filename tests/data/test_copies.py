@@ -42,7 +42,7 @@ def test_cases_that_are_alike_within_their_class_are_not_copies():
     np.testing.assert_array_equal(case, [*range(400), *range(300, 400)])
 
 
-def test_columns_that_repeat_each_other_do_not_make_copies():
+def test_duplicate_columns_do_not_turn_rows_into_copies():
     rng = np.random.default_rng(0)
     bits = rng.integers(2, size=(2000, 3))
     y = (bits.sum(axis=1) + rng.normal(size=2000) > 1.5).astype(int)
@@ -57,7 +57,7 @@ def test_rows_of_another_class_are_not_copies():
 
 @given(arrays(float, st.tuples(st.integers(1, 20), st.integers(0, 3)),
               elements=st.sampled_from([0.0, -0.0, 1.0, np.nan])))  # fmt: skip
-def test_equal_rows_share_a_number_and_numbers_follow_the_rows(table):
+def test_equal_rows_share_a_number_in_order_of_appearance(table):
     group = equal_rows(table)
     for i, row in enumerate(table):
         for j, other in enumerate(table):

@@ -1,4 +1,4 @@
-"""A table in any dialect is read correctly, or the error names the option to give."""
+"""A CSV file in any dialect is read correctly, or the error names the option to give."""
 
 import csv
 import gzip
@@ -71,7 +71,7 @@ def write(frame, how):
 
 
 def expect_read(data, frame):
-    """Return whether the file was read as the table; otherwise the error must name an option."""
+    """Return whether the file was read correctly; if not, check that the error names an option."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -91,7 +91,7 @@ def expect_read(data, frame):
     max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(tables())
-def test_any_dialect_is_read_or_an_option_is_asked_for(tmp_path, table):
+def test_any_dialect_is_read_or_the_error_names_an_option(tmp_path, table):
     frame, how = table
     path = tmp_path / ("d.csv.gz" if how["packed"] else "d.csv")
     path.write_bytes(write(frame, how))
@@ -104,16 +104,16 @@ NOTICES = {
     "semicolons": ("a;b\n1,5;x\n2,5;y\n", "utf-8", "as semicolon-separated with decimal commas"),
     "tab": ("a\tb\n1.5\tx\n", "utf-8", "as tab-separated"),
     "pipe": ("a|b\n1.5|x\n", "utf-8", "as pipe-separated"),
-    "mark": ("a,b\n1,x\n", "utf-8-sig", "as UTF-8 with a byte order mark"),
+    "byte order mark": ("a,b\n1,x\n", "utf-8-sig", "as UTF-8 with a byte order mark"),
     "UTF-16": ("a,b\n1,x\n", "utf-16", "as UTF-16"),
-    "UTF-16 without a mark": ("a,b\n1,x\n", "utf-16-le", "as UTF-16"),
+    "UTF-16 without a byte order mark": ("a,b\n1,x\n", "utf-16-le", "as UTF-16"),
     "Latin-1": ("a;b\n1,5;Köln\n", "latin-1", "with decimal commas, Latin-1"),
     "Windows": ("a,b\n1,5 € off\n", "cp1252", "as Windows-1252"),
 }
 
 
 @pytest.mark.parametrize("name", NOTICES)
-def test_what_is_recognised_is_named_in_one_line(name, tmp_path):
+def test_the_recognised_dialect_is_reported_in_one_line(name, tmp_path):
     text, encoding, notice = NOTICES[name]
     (tmp_path / "d.csv").write_bytes(text.encode(encoding))
     with pytest.warns(ReadingNotice, match=f"read d.csv .*{notice}$") as told:
@@ -122,14 +122,14 @@ def test_what_is_recognised_is_named_in_one_line(name, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,x\n", "a,b\n1.5,Köln\n", "a\n1\n", 'a,b\n"1;2",x\n'])
-def test_a_plain_file_needs_no_line(text, tmp_path):
+def test_a_plain_file_is_read_without_a_notice(text, tmp_path):
     (tmp_path / "d.csv").write_text(text, encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_frame(tmp_path / "d.csv")
 
 
-def test_an_encoding_that_shows_late_is_recognised_and_holds(tmp_path):
+def test_an_encoding_is_recognised_by_a_character_late_in_the_file(tmp_path):
     rows = ["a,b", *("1,plain" for _ in range(300_000)), "2,Köln", "3,Bonn"]
     (tmp_path / "d.csv").write_bytes("\n".join(rows).encode("latin-1"))
     with pytest.warns(ReadingNotice, match="as Latin-1"):
@@ -144,14 +144,14 @@ def test_columns_without_a_name_are_numbered_and_excel_may_name_the_separator(tm
 
 
 @pytest.mark.parametrize("text", ["7.4,0.7,0\n1,2,3\n", "5,1,1,a\n5,1,1,b\n"])
-def test_a_file_without_names_says_so(text, tmp_path):
+def test_a_file_without_column_names_is_refused(text, tmp_path):
     (tmp_path / "d.csv").write_text(text)
     with pytest.raises(ValueError, match=r"looks like data .*add a line with the names"):
         read_frame(tmp_path / "d.csv")
 
 
 @pytest.mark.parametrize("names", ["2019,2020,kind", "0,1,2"])
-def test_numbers_in_order_may_be_names(names, tmp_path):
+def test_increasing_numbers_may_be_column_names(names, tmp_path):
     (tmp_path / "d.csv").write_text(f"{names}\n1,2,3\n")
     assert ",".join(read_frame(tmp_path / "d.csv")[0].columns) == names
 
@@ -177,7 +177,7 @@ def test_formatted_numbers_are_read_in_fit_and_in_predict(cells):
     assert again.tolist() == numbers
 
 
-def test_another_unit_in_predict_is_an_error_that_names_the_row():
+def test_another_unit_in_predict_raises_an_error_that_names_the_row():
     with pytest.raises(ValueError, match=r"'USD 3' in row 12, .* a number in EUR"):
         cells_as_numbers(pa.array(["EUR 1", "USD 3"]), "pay", 10, notation=Notation(unit="EUR"))
     with pytest.raises(ValueError, match=r"'0.35' in row 1, where .* a number in %"):
@@ -187,11 +187,11 @@ def test_another_unit_in_predict_is_an_error_that_names_the_row():
 
 
 @pytest.mark.parametrize("cells", [["12,34,567"], ["3 rooms", "1 room"], ["01234", "5"], ["A 1"]])
-def test_what_is_not_surely_a_number_stays_text(cells):
+def test_cells_that_may_not_be_numbers_stay_text(cells):
     assert infer_column(pa.array(cells)).values.tolist() == cells
 
 
-def test_a_model_remembers_dates_and_units(tmp_path):
+def test_a_model_stores_the_notation_of_dates_and_units(tmp_path):
     days = pd.date_range("2015-01-01", periods=60).strftime("%d.%m.%Y")
     rate = [f"{k % 50}%" for k in range(60)]
     label = np.where(np.arange(60) > 30, "late", "early")
@@ -212,14 +212,14 @@ def test_a_model_remembers_dates_and_units(tmp_path):
         kt.predict_file(model, tmp_path / "us.csv", tmp_path / "out.csv")
 
 
-def test_dates_are_left_out_if_asked(tmp_path):
+def test_dates_are_left_out_on_request(tmp_path):
     (tmp_path / "d.csv").write_text("on,x\n2015-01-03,1\n2015-01-04,2\n")
     with pytest.warns(ReadingNotice, match="left out 'on', which holds dates"):
         frame, _ = read_frame(kt.DataFile(tmp_path / "d.csv", dates="drop"))
     assert list(frame.columns) == ["x"]
 
 
-def test_a_decimal_mark_that_is_open_is_asked_for_only_where_it_matters():
+def test_an_ambiguous_decimal_mark_is_an_error_only_where_it_matters():
     dialect = Dialect(";", None)
     assert infer_column(pa.array(["1", "2"]), dialect).values.tolist() == [1, 2]
     with pytest.raises(ValueError, match="give --decimal , or --thousands ,"):

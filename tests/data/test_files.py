@@ -31,7 +31,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["arff", "csv", "parquet"])
-def test_blocks_of_any_size_are_the_whole_file(folder, kind):
+def test_blocks_of_any_size_add_up_to_the_whole_file(folder, kind):
     path = folder / f"d.{kind}"
     names = file_columns(path)
     assert names == ["colour", "x", "note"]
@@ -46,13 +46,13 @@ def test_blocks_of_any_size_are_the_whole_file(folder, kind):
 
 
 @pytest.mark.parametrize("kind", ["arff", "csv", "parquet"])
-def test_only_the_columns_asked_for_are_read(folder, kind):
+def test_only_the_requested_columns_are_read(folder, kind):
     batch, _ = next(read_batches(folder / f"d.{kind}", ["x"]))
     assert batch.schema.names == ["x"]
 
 
 @pytest.mark.parametrize("kind", ["arff", "parquet"])
-def test_declared_categories_come_with_every_block(folder, kind):
+def test_every_block_has_the_declared_categories(folder, kind):
     for batch, _ in read_batches(folder / f"d.{kind}", ["colour"], 10):
         assert batch.column("colour").dictionary.to_pylist() == ["red", "green", "dark blue"]
 

@@ -74,7 +74,7 @@ def expect_same(frame):
         assert found.where(found.notna(), None).tolist() == expected.tolist()
 
 
-def test_every_format_holds_the_same_table(file):
+def test_every_format_gives_the_same_table(file):
     assert file_columns(file) == list(FRAME.columns)
     expect_same(read_frame(file)[0])
 
@@ -85,7 +85,7 @@ def test_every_format_is_read_in_blocks(file):
     assert sum(batch.num_rows for batch in batches) == 90
 
 
-def test_every_format_comes_through_a_pipe(file, monkeypatch):
+def test_every_format_can_be_read_from_a_pipe(file, monkeypatch):
     class Pipe(io.BytesIO):
         def seekable(self):
             return False
@@ -99,7 +99,7 @@ def test_every_format_comes_through_a_pipe(file, monkeypatch):
     expect_same(read_frame(data)[0])
 
 
-def test_a_model_scores_every_format_alike(file, tmp_path):
+def test_a_model_gives_the_same_probabilities_for_every_format(file, tmp_path):
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(
         FRAME.drop(columns="risk"), FRAME.risk
     )
@@ -109,7 +109,7 @@ def test_a_model_scores_every_format_alike(file, tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_arff_may_be_compressed_and_in_latin_1(tmp_path):
+def test_arff_may_be_compressed_and_encoded_in_latin_1(tmp_path):
     text = (
         "@relation r\n@attribute stadt {Köln,Bonn}\n@attribute x numeric\n@data\nKöln,1\nBonn,2\n"
     )
@@ -119,7 +119,7 @@ def test_arff_may_be_compressed_and_in_latin_1(tmp_path):
     assert frame["stadt"].tolist() == ["Köln", "Bonn"]
 
 
-def test_sheets_of_a_workbook_are_chosen(tmp_path):
+def test_a_sheet_of_a_workbook_can_be_chosen(tmp_path):
     path = tmp_path / "d.xlsx"
     with pd.ExcelWriter(path) as book:
         pd.DataFrame({"a": [1, 2]}).to_excel(book, sheet_name="first", index=False)
@@ -137,7 +137,7 @@ def test_sheets_of_a_workbook_are_chosen(tmp_path):
         file_columns(kt.DataFile(path, sheet="third"))
 
 
-def test_json_lines_say_what_is_wrong_with_them(tmp_path):
+def test_errors_in_json_lines_are_described(tmp_path):
     path = tmp_path / "d.jsonl"
     for text, message in (
         ('{"a": 1}\n[1]\n', "line 2 is not an object"),
@@ -149,7 +149,7 @@ def test_json_lines_say_what_is_wrong_with_them(tmp_path):
             read_frame(path)
 
 
-def test_an_empty_column_is_named(tmp_path):
+def test_an_empty_column_raises_a_warning_that_names_it(tmp_path):
     frame = pd.DataFrame({"x": [None] * 30, "z": range(15, 45), "y": ["a", "b"] * 15})
     for name, write in (("d.parquet", frame.to_parquet), ("d.csv", frame.to_csv)):
         write(tmp_path / name, index=False)
@@ -157,7 +157,7 @@ def test_an_empty_column_is_named(tmp_path):
             kt.fit_file(tmp_path / name, "y", method="smoothed")
 
 
-def test_numbers_of_rows_are_noticed_as_identifiers(tmp_path):
+def test_a_column_of_row_numbers_raises_a_warning_about_identifiers(tmp_path):
     frame = pd.DataFrame(
         {"PassengerId": range(1, 41), "x": RNG.integers(0, 9, 40), "y": [0, 1] * 20}
     )
@@ -167,7 +167,7 @@ def test_numbers_of_rows_are_noticed_as_identifiers(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_identifiers_stay_whole_numbers_beside_the_answers(kind, tmp_path):
+def test_identifiers_stay_integers_in_the_output(kind, tmp_path):
     ids = pd.array([9007199254740993, None, 3] * 30, dtype="Int64")
     data = FRAME.assign(id=ids)
     data.to_parquet(tmp_path / "d.parquet")

@@ -1,4 +1,4 @@
-"""Tables of many short columns are read many columns at a time, with the same result."""
+"""Wide tables are read many columns at a time, with the same result as one by one."""
 
 import sys
 from types import SimpleNamespace
@@ -19,25 +19,25 @@ from keeptree.data.training import read_training
 
 
 @given(st.integers(0, 300), st.integers(0, 3 * CELLS))
-def test_groups_are_the_columns_in_order_and_not_too_large(n_columns, n_rows):
+def test_groups_keep_the_order_of_columns_and_are_not_too_large(n_columns, n_rows):
     groups = list(column_groups(list(range(n_columns)), n_rows))
     assert [column for group in groups for column in group] == list(range(n_columns))
     assert all(len(group) == 1 or len(group) * n_rows <= CELLS for group in groups)
 
 
 @given(st.lists(st.lists(st.sampled_from([None, " a ", "?", "7 ", ""]), min_size=3, max_size=3)))
-def test_cells_are_the_same_one_column_or_many_at_a_time(cells):
+def test_mapping_one_column_or_many_at_a_time_gives_the_same_cells(cells):
     columns = [pa.array(column, pa.string()) for column in cells]
     assert map_cells(trim, columns) == [trim(column) for column in columns]
 
 
-def test_numbers_of_pandas_own_types_are_not_converted_with_those_of_numpy():
+def test_nullable_columns_are_not_converted_together_with_numpy_columns():
     frame = pd.DataFrame({"a": [1], "b": pd.array([1], "Int64"), "c": [0.5], "d": ["x"]})
     assert plain_columns(frame) == [0, 2]
     assert plain_columns(frame.to_numpy()) == []
 
 
-def test_nominal_and_other_columns_in_any_order_are_read_as_one_by_one():
+def test_columns_of_mixed_types_are_encoded_in_order():
     frame = pd.DataFrame(
         {
             "whole": [3, 1],
@@ -94,15 +94,15 @@ def work_per_column(function, folder, n_rows=6):
 
 
 @pytest.mark.parametrize(("n_rows", "most"), [(6, 140), (40, 280)])
-def test_a_further_column_of_a_wide_file_costs_few_calls(tmp_path, n_rows, most):
+def test_reading_another_column_of_a_wide_file_costs_few_calls(tmp_path, n_rows, most):
     assert work_per_column(lambda path: read_training(path, "y"), tmp_path, n_rows) < most
 
 
-def test_a_further_column_costs_few_calls_when_a_model_is_fitted(tmp_path):
+def test_fitting_a_model_to_another_column_costs_few_calls(tmp_path):
     assert work_per_column(lambda path: kt.fit_file(path, "y"), tmp_path) < 240
 
 
-def test_a_further_column_costs_few_calls_when_a_file_is_scored(tmp_path):
+def test_scoring_a_file_with_another_column_costs_few_calls(tmp_path):
     models = {n: kt.fit_file(wide_file(tmp_path, n), "y", method="smoothed") for n in (500, 1500)}
 
     def score(path):
@@ -122,7 +122,7 @@ class CountedName(str):
         return str.__eq__(self, other)
 
 
-def test_columns_are_found_by_name_without_a_search_through_all_of_them(tmp_path):
+def test_columns_are_looked_up_by_name_without_a_linear_search(tmp_path):
     path = wide_file(tmp_path, 500)
     names = [CountedName(f"c{k}") for k in reversed(range(500))]
     model = SimpleNamespace(n_features_in_=len(names), feature_names_in_=names)

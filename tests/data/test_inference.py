@@ -16,7 +16,7 @@ ODD = [
     *("9" * 18, "9" * 19, "9" * 25, "9" * 25 + ".5", "2020-01-31", "\u0663", "1\n", " 1"),
 ]
 cell = st.none() | st.sampled_from(ODD) | st.integers().map(str) | st.floats(width=32).map(str)
-# Columns of one kind, so that some of them are numbers.
+# Cells of numeric columns, which mixed cells would hardly ever make up.
 column = st.sampled_from(["1", "0.5", None, "7", "-3.25", "1.5e-7"])
 table = st.integers(1, 4).flatmap(
     lambda n: st.lists(
@@ -46,7 +46,7 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: str(dialect.decimal))
 @given(table)
-def test_columns_are_read_together_as_each_by_itself(dialect, cells):
+def test_columns_have_the_same_types_read_together_or_alone(dialect, cells):
     columns = {f"c{k}": pa.array(values, pa.string()) for k, values in enumerate(cells)}
     together = read_or_error(infer_columns, columns, dialect)
     alone = {
@@ -61,7 +61,7 @@ def test_columns_are_read_together_as_each_by_itself(dialect, cells):
 
 
 @given(table)
-def test_what_is_clearly_a_number_is_one(cells):
+def test_plain_numbers_agree_with_the_inference_of_single_columns(cells):
     columns = {f"c{k}": pa.array(values, pa.string()) for k, values in enumerate(cells)}
     for name, values in plain_numbers(columns).items():
         wanted = infer_plain(columns[name])
@@ -69,14 +69,14 @@ def test_what_is_clearly_a_number_is_one(cells):
         np.testing.assert_array_equal(values, wanted)
 
 
-def test_a_wide_table_of_plain_numbers_leaves_no_column_to_read_by_itself():
+def test_plain_numbers_are_all_read_together():
     cells = {"whole": ["1", "-20"], "decimal": ["0.5", "3"], "gaps": [None, "7"], "no": [None] * 2}
     columns = {name: pa.array(values, pa.string()) for name, values in cells.items()}
     assert plain_numbers(columns).keys() == columns.keys()
 
 
 @pytest.mark.parametrize("later", ["2.5", "x", "01"])
-def test_whole_numbers_at_the_beginning_do_not_decide_for_the_rest(later):
+def test_integers_in_the_first_rows_do_not_decide_the_type_of_a_column(later):
     read = infer_plain(pa.array(["1"] * 20 + [later]))
     assert (read is None) == (later == "x")
     if later == "2.5":

@@ -1,4 +1,4 @@
-"""Labels become codes; a label without a code raises an error of one sentence."""
+"""Labels become codes; unknown and missing labels raise one-sentence errors."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_a_code_is_the_position_among_the_classes(labels, classes):
     assert codes.dtype == np.int64
 
 
-def test_codes_are_mapped_and_only_labels_that_occur_must_be_known():
+def test_recode_requires_only_labels_that_occur_to_be_known():
     labels, classes = np.array(["unused", "b", "a"]), np.array(["a", "b", "c"])
     codes = recode(np.array([2, 1, 2]), labels, classes)
     assert codes.tolist() == [0, 1, 0]
@@ -43,17 +43,17 @@ def test_codes_are_mapped_and_only_labels_that_occur_must_be_known():
         ("1.0", np.array([0, 1]), 1),
         ("01", ["01", "1"], "01"),
         ("True", np.array([False, True]), True),
-        ("1", np.array([False, True]), "1"),  # the text names neither class
+        ("1", np.array([False, True]), "1"),  # the text matches neither class
         ("yes", np.array([0, 1]), "yes"),
         ("nan", [1.5, 2.5], "nan"),
     ],
 )
-def test_a_typed_text_names_the_class_that_reads_so(typed, classes, label):
+def test_typed_text_selects_the_class_with_that_value(typed, classes, label):
     found = named_label(typed, classes)
     assert (found, type(found)) == (label, type(label))
 
 
-def test_an_unknown_label_is_named_beside_the_classes():
+def test_unknown_labels_are_named_with_the_known_classes():
     sentence = r"^The tree does not know the labels \[3, 4\]; its classes are \[1, 2\]\.$"
     with pytest.raises(ValueError, match=sentence):
         label_codes(np.array([1, 3, 4]), np.array([1, 2]))
@@ -71,12 +71,12 @@ def test_an_unknown_label_is_named_beside_the_classes():
         np.array(["2020", "NaT"], dtype="M8[ns]"),
     ],
 )
-def test_a_missing_label_is_said_to_be_missing(labels):
+def test_missing_labels_are_reported_as_missing(labels):
     with pytest.raises(ValueError, match=r"^y has missing labels \(None or NaN\) in 1 row;"):
         label_codes(labels, np.array(["a", "b"]))
 
 
-def test_no_labels_are_no_codes_and_a_table_is_an_error():
+def test_no_labels_give_no_codes_and_a_table_is_refused():
     assert label_codes([], ["a"]).tolist() == []
     with pytest.raises(ValueError, match="2 dimension"):
         label_codes([["a"]], ["a"])
@@ -102,7 +102,7 @@ def test_text_among_numbers_is_named_by_column_and_index(nominal):
             predict(X)
 
 
-def test_a_number_is_told_with_the_name_of_its_target():
+def test_numeric_classes_are_shown_with_the_name_of_the_target():
     assert name_classes(np.array([0, 1]), "Survived") == ("Survived = 0", "Survived = 1")
     assert name_classes(np.array([False, True]), "ill") == ("ill = False", "ill = True")
     assert name_classes(["0", "1"], "Survived") == ("Survived = 0", "Survived = 1")
@@ -111,7 +111,7 @@ def test_a_number_is_told_with_the_name_of_its_target():
     assert name_classes([0, 1], "Survived", {"1": "survived"}) == ("Survived = 0", "survived")
 
 
-def test_everything_a_person_reads_names_the_class_alike(tmp_path):
+def test_explanations_and_reports_use_the_same_class_names(tmp_path):
     X = pd.DataFrame({"age": np.arange(60.0)})
     y = pd.Series(np.where(X["age"] > 30, 1, 0), name="Survived")
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)

@@ -1,4 +1,4 @@
-"""A sample is converted and encoded once, measured once, and its parts agree with the whole."""
+"""A sample is converted, encoded and measured once, and its parts agree with the whole."""
 
 from collections import Counter
 
@@ -34,7 +34,7 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(mo
 
 @pytest.fixture
 def count(monkeypatch):
-    """Return calls of the functions that encode a table, measure columns and find copies.
+    """Return a counter of calls that encode a table, measure columns or find copies.
 
     ``as_array`` and ``check_array``, which scikit-learn's ``validate_data`` calls too, count only
     if they convert a table.
@@ -71,7 +71,7 @@ def nominal(n=300):
     rng = np.random.default_rng(0)
     colour = rng.choice(["red", "green", "blue"], n)
     X = pd.DataFrame({"x": rng.normal(size=n), "colour": colour.astype(object)})
-    X.loc[3, "colour"] = "grey"  # it is held out once, so one fold has not seen it
+    X.loc[3, "colour"] = "grey"  # a single case, so one fold is grown without this category
     return X, np.where(X["x"] + (colour == "red") + rng.normal(size=n) > 0.5, "yes", "no")
 
 
@@ -81,7 +81,7 @@ def numeric():
 
 @every_model
 @pytest.mark.parametrize("draw", [numeric, nominal])
-def test_a_table_is_encoded_once_by_fit_and_once_by_each_answer(model, draw, count):
+def test_fit_and_each_prediction_encode_a_table_once(model, draw, count):
     X, y = draw()
     model = model.fit(X, y)
     assert count.pop("as_matrix") == 1
@@ -95,7 +95,7 @@ def test_a_table_is_encoded_once_by_fit_and_once_by_each_answer(model, draw, cou
 
 @every_model
 @pytest.mark.parametrize("form", [np.float32, pd.DataFrame], ids=["float32", "frame"])
-def test_a_table_is_converted_once_by_fit_around_a_kept_tree(model, form, count):
+def test_fit_around_a_kept_tree_converts_a_table_once(model, form, count):
     X, y = numeric()
     kept = kt.keep(DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y))
     model = clone(model).set_params(estimator=kept)
@@ -127,20 +127,20 @@ def test_a_forest_converts_a_table_and_measures_its_columns_once_for_all_trees(c
 
 
 @every_model
-def test_the_columns_of_a_sample_are_measured_once_and_its_copies_found_once(model, count):
+def test_fit_measures_columns_and_finds_copies_once(model, count):
     model.fit(*numeric())
     folds = 5 if isinstance(model, tuple(map(type, MODELS[:3]))) else 0
     assert count["column_spread"] == 1 + folds  # each fold measures its own columns
     assert count["find_copies"] <= 1 + folds
 
 
-def test_the_steps_of_a_pipeline_are_refitted_so_its_folds_are_encoded_anew(count):
+def test_folds_of_a_pipeline_are_encoded_again_because_its_steps_are_refitted(count):
     pipe = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=3, random_state=0))
     kt.SoftTreeClassifier(pipe).fit(*numeric())
     assert count["as_matrix"] == 1 + 2 * 5  # the rows used for growing and the held-out rows
 
 
-def test_rows_read_by_a_tree_with_fewer_categories_are_encoded_as_from_the_table():
+def test_recoding_rows_for_a_tree_with_fewer_categories_equals_its_own_encoding():
     X, y = nominal()
     whole = kt.C45Classifier().fit(X, y).tree_
     part = kt.C45Classifier().fit(X.iloc[10:], y[10:]).tree_
@@ -170,7 +170,7 @@ def test_parts_of_a_sample_keep_rows_classes_and_weights_together():
     assert (Sample(kept, X, y).weight == 1).all()
 
 
-def test_a_sample_remembers_how_often_values_were_missing():
+def test_a_sample_records_the_share_of_missing_values():
     X = np.array([[1.0, np.nan], [2.0, np.nan], [np.nan, 3.0], [4.0, np.nan]])
     tree = kt.C45Classifier().fit(X, [0, 1, 0, 1]).tree_
     assert Sample(tree, X, [0, 1, 0, 1]).observed.missing.tolist() == [0.25, 0.75]
@@ -179,7 +179,7 @@ def test_a_sample_remembers_how_often_values_were_missing():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 200))
-def test_the_share_of_an_only_class_is_one_however_the_weights_are_added(seed, n):
+def test_the_share_of_a_single_class_is_one_despite_rounding(seed, n):
     weight = np.random.default_rng(seed).random(n) ** 8
     tree = kt.C45Classifier().fit(np.zeros((2, 1)), [0, 1]).tree_
     sample = Sample(tree, np.zeros((n, 1)), np.zeros(n, dtype=int), weight)

@@ -23,7 +23,7 @@ NAMES = ["a", "b", "c"]
     ],
     ids=["list", "numpy", "pandas", "polars"],
 )
-def test_the_codes_of_predict_are_those_of_fit(table):
+def test_predict_uses_the_codes_of_fit(table):
     matrix, categories = read_table(table, [0, 1])
     assert categories == ((1, 2), ("u", "v", "w"), None)
     np.testing.assert_array_equal(as_matrix(table, categories), matrix)
@@ -55,7 +55,7 @@ TRUE_FALSE = [True, False, True, None]
     ],
 )
 def test_booleans_match_their_text(column, labels, unknown, codes):
-    """Text that differs from text labels, and labels of several kinds, are compared as before."""
+    """Text is compared exactly with text labels and with labels of several types."""
     np.testing.assert_array_equal(encode_nominal(column, labels, unknown), codes)
 
 
@@ -68,6 +68,6 @@ def test_booleans_match_their_text(column, labels, unknown, codes):
         ([2], ("True", "False"), "holds numbers such as 2, but the tree knows text such as 'Tr"),
     ],
 )
-def test_other_kinds_than_those_of_the_labels_are_refused(column, labels, sentence):
+def test_values_of_another_type_than_the_labels_are_refused(column, labels, sentence):
     with pytest.raises(ValueError, match=sentence):
         encode_nominal(column, labels)

@@ -1,4 +1,4 @@
-"""Declared categories of data files are respected; errors are one sentence."""
+"""Training data keep their declared categories, and bad files raise one-sentence errors."""
 
 import json
 
@@ -29,7 +29,7 @@ def write(folder, name, text):
     return folder / name
 
 
-def test_arff_keeps_declared_categories_in_declared_order_and_question_marks_missing(tmp_path):
+def test_arff_keeps_the_order_of_categories_and_reads_question_marks_as_missing(tmp_path):
     frame, _ = read_frame(write(tmp_path, "w.arff", ARFF))
     assert frame["outlook"].cat.categories.tolist() == ["sunny", "overcast", "rainy"]
     assert frame["outlook"].isna().tolist() == [False, False, True]
@@ -38,7 +38,7 @@ def test_arff_keeps_declared_categories_in_declared_order_and_question_marks_mis
     assert frame["play"].cat.categories.tolist() == ["yes", "no"]
 
 
-def test_arff_quotes_strings_and_sparse_rows_are_read(tmp_path):
+def test_arff_with_quotes_and_string_attributes_is_read(tmp_path):
     text = ARFF.replace("{sunny, overcast, rainy}", "{sunny, 'dark clouds', rainy}")
     text = text.replace("sunny, 3.5", "'dark clouds', 3.5").replace(
         "'wind speed' numeric", "w string"
@@ -48,7 +48,7 @@ def test_arff_quotes_strings_and_sparse_rows_are_read(tmp_path):
     assert frame["w"].cat.categories.tolist() == ["2", "3.5"]
 
 
-def test_csv_text_is_nominal_and_numbers_are_numbers(tmp_path):
+def test_csv_columns_of_text_are_nominal_and_others_numeric(tmp_path):
     path = write(tmp_path, "d.csv", "a,b,y\n1.5,red,0\n?,blue,1\n2,?,1\n")
     frame, _ = read_frame(path)
     assert frame["b"].cat.categories.tolist() == ["blue", "red"]
@@ -64,7 +64,7 @@ def test_parquet_keeps_declared_categories(tmp_path):
 
 
 BROKEN = {
-    "lies.arff": (ARFF.replace("rainy, ?", "stormy, ?"), "stormy"),
+    "undeclared.arff": (ARFF.replace("rainy, ?", "stormy, ?"), "stormy"),
     "cut.arff": (ARFF[:60], "cannot be read as ARFF"),
     "renamed.arff": ("just some text", "cannot be read as ARFF"),
     "empty.csv": ("", "cannot be read as CSV"),
@@ -81,13 +81,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_file_that_cannot_be_read_is_a_clear_error(tmp_path, name):
+def test_a_file_that_cannot_be_read_raises_a_clear_error(tmp_path, name):
     text, message = BROKEN[name]
     with pytest.raises(ValueError, match=message):
         read_frame(write(tmp_path, name, text))
 
 
-def test_wrong_targets_are_named(tmp_path):
+def test_unsuitable_targets_are_refused(tmp_path):
     frame, _ = read_frame(write(tmp_path, "w.arff", ARFF))
     with pytest.raises(ValueError, match=r"no column 'plays'; did you mean 'play'\?"):
         split_target(frame, "plays")
@@ -102,7 +102,7 @@ def test_wrong_targets_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["labor", "vote", "weather-numeric", "soybean"])
-def test_grow_prints_what_weka_prints_and_saves_the_tree(tmp_path, capsys, name):
+def test_grow_prints_the_same_text_as_weka_and_saves_the_tree(tmp_path, capsys, name):
     data = weka.load(name)
     frame = data.frame
     frame["the class"] = pd.Categorical.from_codes(data.y, list(data.classes))
@@ -118,7 +118,7 @@ def test_grow_prints_what_weka_prints_and_saves_the_tree(tmp_path, capsys, name)
     assert tree.categories == tuple(None if c is None else tuple(c) for c in data.categories)
 
 
-def test_grow_takes_the_options_of_the_learner(tmp_path, capsys):
+def test_grow_accepts_the_options_of_the_learner(tmp_path, capsys):
     data = weka.load("labor")
     frame = data.frame.assign(y=pd.Categorical.from_codes(data.y, list(data.classes)))
     frame.iloc[data.train].to_parquet(tmp_path / "d.parquet")
@@ -140,7 +140,7 @@ def test_grow_takes_the_options_of_the_learner(tmp_path, capsys):
         (["d.csv", "--target", "y", "--out", "nowhere/t.json"], "does not exist"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(
+def test_bad_input_prints_one_sentence_and_returns_2(
     tmp_path, monkeypatch, capsys, arguments, message
 ):
     monkeypatch.chdir(tmp_path)
@@ -152,17 +152,17 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     assert not (tmp_path / "tree.json").exists()
 
 
-def test_a_nominal_column_of_another_kind_is_an_error_not_a_missing_value():
+def test_a_nominal_column_of_another_type_is_refused_rather_than_missing():
     X = pd.DataFrame({"area": ["1", "2"] * 20, "x": np.arange(40.0)})
     model = kt.C45Classifier().fit(X, X["area"] == "1")
     for numbers in (X["area"].astype(int), X["area"].astype(int).astype("category")):
         with pytest.raises(ValueError, match="'area' holds numbers such as 1, but the tree knows"):
             model.predict(X.assign(area=numbers))
-    unknown = model.predict(X.assign(area="3"))  # unseen text counts as unknown
+    unknown = model.predict(X.assign(area="3"))  # unseen text is treated as missing
     assert unknown.shape == (40,)
 
 
-def test_truth_values_of_a_csv_file_stay_truth_values(tmp_path):
+def test_booleans_in_a_csv_file_stay_booleans(tmp_path):
     (tmp_path / "d.csv").write_text("a,b,class\nTrue,true,True\nFalse,,False\n")
     X, y, _ = read_training(tmp_path / "d.csv", "class")
     assert y.dtype == bool
