@@ -12,7 +12,7 @@ import pytest
 
 @contextmanager
 def dask_cluster(retries=False):
-    """Two worker processes, restarted if they end."""
+    """Start two worker processes, which are restarted if they end."""
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -25,7 +25,7 @@ def dask_cluster(retries=False):
 
 @contextmanager
 def ray_cluster(retries=False):
-    """Ray on two cores, without its dashboard and terminal output."""
+    """Start Ray on two cores, without its dashboard and terminal output."""
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
@@ -38,7 +38,7 @@ def ray_cluster(retries=False):
 
 @contextmanager
 def spark_cluster(retries=False):
-    """Spark with two task threads on this machine; local mode retries only if configured."""
+    """Start Spark with two task threads; in local mode it retries only if configured to."""
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Java is not installed")
@@ -83,7 +83,7 @@ def _ray_table(ray, parts):
 
 
 def _spark_table(session, parts):
-    """One partition for each part: rows go to the partition whose number they carry."""
+    """Return a table with one partition for each part."""
     rows = [[tuple(map(_plain, row)) for row in part.itertuples(index=False)] for part in parts]
     schema = session.createDataFrame(parts[0]).schema
     pieces = session.sparkContext.parallelize(range(len(rows)), len(rows))
@@ -96,7 +96,7 @@ def _plain(value):
     return None if isinstance(value, float) and value != value else value
 
 
-# Name -> functions that start it, make a table of partitions, and return a data frame.
+# Name -> functions that start the cluster, make a table of partitions, and return a data frame.
 CLUSTERS = {
     "dask": (dask_cluster, _dask_table, lambda table: table.compute()),
     "ray": (ray_cluster, _ray_table, lambda table: table.to_pandas()),

@@ -1,4 +1,4 @@
-"""Convert a table of loans to every kind that ``kt.score`` takes, and back to a data frame."""
+"""Convert a table of loans to every kind that ``kt.score`` accepts, and back to a data frame."""
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,13 @@ ATTRIBUTES = ["age", "income", "area", "owner"]
 
 
 def fitted(method=kt.KeptTreeClassifier, **parameters):
-    """A model of loans, with a nominal column and missing values."""
+    """Return a model fitted to loans, with a nominal column and missing values."""
     frame = draw(300)
     return method(**parameters).fit(frame[ATTRIBUTES], frame["risk"])
 
 
 def new_cases(n=500):
-    """Cases with columns that the model does not know, in another order, and an unseen area."""
+    """Return cases with extra columns, in another order, and with an unseen area."""
     frame = draw(n, seed=1).drop(columns="risk")
     frame.loc[frame.index % 50 == 7, "area"] = "unseen"
     frame["day"] = pd.Timestamp("2024-02-29") + pd.to_timedelta(np.arange(n), "D")
@@ -25,7 +25,7 @@ def new_cases(n=500):
 
 
 def check_scored(found, model, cases, kept=None):
-    """Check that the scored table has the kept columns and the model's answers, bit by bit.
+    """Check that the scored table has the kept columns and exactly the model's predictions.
 
     Libraries store text and dates in different types, so kept columns are compared by value.
     """
@@ -74,7 +74,7 @@ def _dask(frame):
     return dask.dataframe.from_pandas(frame, npartitions=4)
 
 
-# Kind -> from a data frame to a table, and from a scored table to a data frame.
+# Kind -> functions from a data frame to a table, and from a scored table to a data frame.
 LOCAL = {
     "pandas": (lambda frame: frame, lambda table: table),
     "polars": (_polars, lambda table: table.to_pandas()),

@@ -24,13 +24,13 @@ def test_a_slow_consumer_does_not_fill_the_memory(tmp_path):
     del table
     before, held = pa.total_allocated_bytes(), []
     for batch in _read(dataset.dataset(tmp_path / "rows.parquet"), list("abcd")):
-        time.sleep(0.01)  # long enough for pyarrow to read everything, if it may
+        time.sleep(0.01)  # long enough for pyarrow to read everything ahead, if nothing stops it
         held.append(pa.total_allocated_bytes() - before)
         del batch
     assert max(held) < whole / 2
 
 
-def test_options_of_the_reader_stay_as_they_are(tmp_path):
+def test_reading_does_not_change_the_options_of_a_dataset(tmp_path):
     parquet.write_table(numbers(10), tmp_path / "rows.parquet")
     reading = dataset.ParquetFileFormat(dictionary_columns=[], pre_buffer=True)
     table = dataset.dataset(tmp_path / "rows.parquet", format=reading)
@@ -38,7 +38,7 @@ def test_options_of_the_reader_stay_as_they_are(tmp_path):
     assert table.format.default_fragment_scan_options.pre_buffer
 
 
-def test_other_formats_and_unions_are_read_too(tmp_path):
+def test_other_formats_and_unions_are_read(tmp_path):
     csv.write_csv(numbers(10), tmp_path / "rows.csv")
     one = dataset.dataset(tmp_path / "rows.csv", format="csv")
     assert sum(batch.num_rows for batch in _read(one, ["a", "b"])) == 10

@@ -1,4 +1,4 @@
-"""Real clusters on this machine give the answers of one process, even if a worker dies."""
+"""Clusters on this machine give the predictions of a single process, even if a worker dies."""
 
 import os
 from pathlib import Path
@@ -22,21 +22,21 @@ def cluster(request):
         yield request.param, lambda parts: to_table(running, parts), to_frame
 
 
-def test_partitions_of_any_size_are_scored_in_their_order_bit_by_bit(cluster, model):
+def test_partitions_of_any_size_are_scored_exactly_and_in_order(cluster, model):
     _, to_table, to_frame = cluster
     cases = new_cases(300)
     parts = [cases[:100], cases[100:100], cases[100:101], cases[101:]]
     check_scored(to_frame(kt.score(model, to_table(parts))), model, cases)
 
 
-def test_only_what_is_kept_travels(cluster, model):
+def test_only_kept_columns_are_returned(cluster, model):
     _, to_table, to_frame = cluster
     cases = new_cases(40)
     found = to_frame(kt.score(model, to_table([cases[:20], cases[20:]]), keep=["id"]))
     check_scored(found, model, cases, kept=["id"])
 
 
-def test_what_the_table_lacks_is_one_sentence_before_anything_runs(cluster, model):
+def test_unsuitable_tables_are_refused_before_anything_runs(cluster, model):
     _, to_table, _ = cluster
     cases = new_cases(20)
     text = cases.assign(age=cases["age"].astype(str).astype("string"))
@@ -49,10 +49,12 @@ def test_what_the_table_lacks_is_one_sentence_before_anything_runs(cluster, mode
             kt.score(model, to_table([table]))
 
 
-def test_a_killed_worker_costs_time_and_no_rows(cluster, model, tmp_path):
+def test_a_killed_worker_loses_no_rows(cluster, model, tmp_path):
     name, to_table, to_frame = cluster
     if name != "dask":
-        pytest.skip(f"{name} takes long to notice: python -m tools.kill_worker {name}")
+        pytest.skip(
+            f"{name} takes long to notice a dead worker; run python -m tools.kill_worker {name}"
+        )
     cases, mark = new_cases(300), tmp_path / "killed"
     table = to_table([cases[:100], cases[100:200], cases[200:]])
     dying = table.map_partitions(_die_once, str(mark), meta=cases.iloc[:0])
@@ -61,7 +63,7 @@ def test_a_killed_worker_costs_time_and_no_rows(cluster, model, tmp_path):
 
 
 def _die_once(frame, mark):
-    """End this process during the work, once, as if the machine had failed."""
+    """End the worker process once, as if its machine had failed."""
     if frame["id"].iloc[0] == "case 100" and not Path(mark).exists():
         Path(mark).touch()
         os._exit(1)

@@ -17,7 +17,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["local", "dask"])
-def test_a_folder_is_counted_whole_and_learned_from_a_sample(engine, folder, tmp_path, capsys):
+def test_fit_counts_all_rows_of_a_folder_and_learns_from_a_sample(engine, folder, tmp_path, capsys):
     if engine == "dask":
         pytest.importorskip("dask.dataframe")
     out = tmp_path / "model.json"
@@ -45,7 +45,7 @@ def test_a_kept_tree_keeps_its_decisions_and_categories(folder, tmp_path):
     assert model.tree_.weight[0] == 1200
 
 
-def test_what_cannot_be_fitted_is_one_sentence(folder, tmp_path, capsys):
+def test_bad_options_give_one_sentence_and_write_nothing(folder, tmp_path, capsys):
     command = ["fit", str(folder), "--target", "risk", "--out", str(tmp_path / "m.json")]
     assert main([*command, "--target", "rsik"]) == 2
     assert "There is no column 'rsik'; did you mean 'risk'?" in capsys.readouterr().err

@@ -32,7 +32,7 @@ def fit(table, tree, **options):
 
 
 @every_kind
-def test_the_counts_are_those_of_all_rows_and_the_decisions_stay(kind, loans, tree):
+def test_all_rows_are_counted_and_the_decisions_stay_the_same(kind, loans, tree):
     model = fit(LOCAL[kind][0](loans), tree, sample=200)
     X, y = loans[["age", "owner", "area"]], loans["risk"]
     assert np.array_equal(model.tree_.counts, kt.keep(tree, X, y).counts)
@@ -46,14 +46,14 @@ def test_the_model_file_records_rows_sample_and_seed(loans, tree, tmp_path):
 
 
 @every_kind
-def test_every_kind_of_table_draws_the_same_rows_by_a_key(kind, loans, tree):
+def test_with_a_key_every_kind_of_table_draws_the_same_rows(kind, loans, tree):
     p = fit(loans, tree, sample=300, key="id").predict_proba(loans[["age", "owner", "area"]])
     shuffled = loans.sample(frac=1, random_state=0, ignore_index=True)
     other = fit(LOCAL[kind][0](shuffled), tree, sample=300, key="id")
     assert other.predict_proba(loans[["age", "owner", "area"]]).tobytes() == p.tobytes()
 
 
-def test_the_size_of_blocks_does_not_matter_and_the_seed_does(loans, tree):
+def test_the_sample_depends_on_the_seed_but_not_on_the_size_of_blocks(loans, tree):
     import pyarrow as pa
 
     table = pa.Table.from_pandas(loans)
@@ -68,7 +68,7 @@ def test_the_size_of_blocks_does_not_matter_and_the_seed_does(loans, tree):
     assert not count_batches(table.to_batches(), other).sample(other).equals(drawn[0])
 
 
-def test_the_sample_has_the_shares_of_the_classes_and_no_row_twice(loans):
+def test_the_sample_keeps_the_class_shares_and_has_no_duplicate_rows(loans):
     import pyarrow as pa
 
     rare = loans.assign(risk=np.where(loans.index % 500 == 3, "rare", loans["risk"]))
@@ -79,11 +79,11 @@ def test_the_sample_has_the_shares_of_the_classes_and_no_row_twice(loans):
     assert found["id"].is_unique
     share = rare["risk"].value_counts() / len(rare)
     count = found["risk"].value_counts()
-    assert count["rare"] == 6  # all there are: fewer than ten
+    assert count["rare"] == 6  # all of them, because there are fewer than ten
     assert abs(count[["high", "low"]] - 400 * share[["high", "low"]]).max() < 1
 
 
-def test_every_row_is_drawn_about_as_often_as_any_other():
+def test_every_row_is_equally_likely_to_be_drawn():
     numbers = np.arange(200_000, dtype=np.uint64)
     for seed in (0, 1):
         share = (mix(numbers, seed) < np.uint64(2**62)).reshape(20, -1).mean(axis=1)
@@ -99,19 +99,19 @@ def test_a_fitted_learner_is_refitted_on_folds_of_the_sample(loans):
     whole = kt.fit_table(kt.KeptTreeClassifier(clf), table, "risk", sample=10_000)
     plain = kt.KeptTreeClassifier(clf).fit(X, y)
     assert whole.predict(X).tolist() == clf.predict(X).tolist()
-    # The sample is the whole table in another order, so that only folds differ.
+    # The sample is the whole table in another order, so only the folds differ.
     assert set(whole.weights_.values()) != {0.1, 0.6}
     assert abs(whole.predict_proba(X) - plain.predict_proba(X)).max() < 0.1
 
 
-def test_an_unfitted_learner_grows_its_tree_on_the_sample_and_all_rows_are_counted(loans):
+def test_an_unfitted_learner_grows_a_tree_on_the_sample_and_counts_all_rows(loans):
     table = loans.drop(columns="id")
     model = kt.fit_table(kt.SoftTreeClassifier(), table, "risk", sample=500)
     assert model.tree_.weight[0] == 3000
     assert model.tree_.source["sample"] == "500 rows, seed 0"
 
 
-def test_a_tally_travels_to_the_last_bit(loans, tree):
+def test_a_tally_is_serialised_exactly(loans, tree):
     import pyarrow as pa
 
     survey = Survey(to_json(tree), ("age", "owner", "area"), "risk", 50, None, 0)
@@ -133,20 +133,20 @@ def test_a_tally_travels_to_the_last_bit(loans, tree):
         ({"table": {"risk": "huge"}}, "The target 'risk' is 'huge' in row 1, but the tree knows"),
     ],
 )
-def test_what_cannot_be_learned_from_is_one_sentence(loans, tree, change, sentence):
+def test_bad_arguments_raise_one_sentence(loans, tree, change, sentence):
     options = {"target": "risk", **change}
     table = loans.assign(**options.pop("table", {}))
     with pytest.raises(ValueError, match=sentence):
         kt.fit_table(kt.SoftTreeClassifier(tree), table, **options)
 
 
-def test_only_our_classifiers_are_fitted(loans):
+def test_only_keeptree_classifiers_are_accepted(loans):
     with pytest.raises(TypeError, match="needs a KeepTree classifier, got DecisionTreeClas"):
         kt.fit_table(DecisionTreeClassifier(), loans, "risk")
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_a_cluster_counts_and_draws_as_one_process(name, loans, tree):
+def test_a_cluster_counts_and_draws_like_a_single_process(name, loans, tree):
     start, to_table, _ = CLUSTERS[name]
     parts = [loans[:1000], loans[1000:1000], loans[1000:1001], loans[1001:]]
     expected = fit(loans, tree, sample=300, key="id")
@@ -158,7 +158,7 @@ def test_a_cluster_counts_and_draws_as_one_process(name, loans, tree):
 
 
 def test_a_learner_is_not_refitted_on_far_more_rows_than_its_tree_was_grown_on(loans):
-    """Trees of such folds are better than the kept tree, so their settings do not suit it."""
+    """Trees grown on such folds are better than the kept tree, so their settings do not suit it."""
     X, y = loans[NUMBERS].astype(float), loans["risk"]
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X[:300], y[:300])
     model = kt.fit_table(kt.KeptTreeClassifier(clf), X.assign(risk=y), "risk", sample=1000)
@@ -166,7 +166,7 @@ def test_a_learner_is_not_refitted_on_far_more_rows_than_its_tree_was_grown_on(l
     assert model.tree_.weight[0] == 3000
 
 
-def test_a_signed_tree_is_known_as_recounted(loans, tree, tmp_path):
+def test_a_signed_tree_is_recognised_after_recounting(loans, tree, tmp_path):
     model = fit(loans, tree.sign("Ada Lovelace"), sample=200)
     kt.save(model, tmp_path / "model.json")
     found = kt.verify_file(tmp_path / "model.json")
@@ -181,14 +181,14 @@ def small_tree(loans):
     return kt.keep(kt.C45Classifier().fit(part[["age", "owner", "area"]], part["risk"]))
 
 
-def test_the_kept_tree_scores_the_folds_of_a_sample_ten_times_its_own(loans, small_tree):
+def test_folds_of_a_sample_ten_times_that_of_the_tree_use_the_kept_tree(loans, small_tree):
     few, many = (fit(loans, small_tree, sample=n) for n in (2000, 2600))
     assert isinstance(few.estimator, kt.Tree)
     fold = clone(many.estimator).fit(loans[["age", "owner", "area"]][:50], loans["risk"][:50])
     assert fold.tree_.digest == many.tree_.digest
 
 
-def test_settings_are_chosen_for_a_tree_without_a_learner_in_a_large_sample(loans, small_tree):
+def test_a_large_sample_chooses_settings_for_a_tree_without_a_learner(loans, small_tree):
     model = kt.fit_table(kt.KeptTreeClassifier(small_tree), loans, "risk", sample=2600)
     assert list(model.weights_.values()) != [0.1, 0.4, 0.6]  # the defaults
     X = loans[["age", "owner", "area"]]

@@ -27,7 +27,7 @@ def cases():
 
 @pytest.fixture
 def folder(tmp_path, cases):
-    """A folder of three Parquet files and the extra files that Spark writes."""
+    """Return a folder with three Parquet files and the extra file that Spark writes."""
     data = tmp_path / "data"
     (data / "more").mkdir(parents=True)
     cases[:90].to_parquet(data / "a.parquet", index=False)
@@ -44,14 +44,16 @@ def need(engine):
 
 
 def in_order(found, engine):
-    """Spark opens large files before small ones, regardless of their names."""
+    """Return the rows in the order of the input; Spark opens large files before small ones."""
     if engine != "spark":
         return found
     return found.sort_values("id", key=lambda ids: ids.str[5:].astype(int), ignore_index=True)
 
 
 @every_engine
-def test_a_folder_of_parquet_becomes_a_folder_of_parquet(engine, model, folder, cases, tmp_path):
+def test_a_folder_of_parquet_files_gives_a_folder_of_parquet_files(
+    engine, model, folder, cases, tmp_path
+):
     need(engine)
     out = tmp_path / "scored"
     summary = kt.predict_file(model, folder, out, keep=list(cases.columns), engine=engine)
@@ -64,7 +66,7 @@ def test_a_folder_of_parquet_becomes_a_folder_of_parquet(engine, model, folder, 
 
 
 @every_engine
-def test_a_glob_of_csv_becomes_one_csv_file(engine, model, cases, tmp_path):
+def test_a_glob_of_csv_files_gives_one_csv_file(engine, model, cases, tmp_path):
     need(engine)
     cases[:150].to_csv(tmp_path / "x-1.csv", index=False)
     cases[150:].to_csv(tmp_path / "x-2.csv", index=False)
@@ -76,9 +78,7 @@ def test_a_glob_of_csv_becomes_one_csv_file(engine, model, cases, tmp_path):
 
 
 @every_engine
-def test_what_cannot_be_scored_is_one_sentence_and_leaves_nothing(
-    engine, model, cases, tmp_path, capsys
-):
+def test_bad_data_give_one_sentence_and_leave_no_files(engine, model, cases, tmp_path, capsys):
     need(engine)
     kt.save(model, tmp_path / "model.json")
     data = tmp_path / "data"
@@ -100,7 +100,7 @@ def test_what_cannot_be_scored_is_one_sentence_and_leaves_nothing(
         assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_output_folder_with_something_in_it_is_never_replaced(model, folder, tmp_path):
+def test_an_output_folder_that_is_not_empty_is_never_replaced(model, folder, tmp_path):
     (tmp_path / "scored").mkdir()
     (tmp_path / "scored" / "old").write_text("precious")
     with pytest.raises(FileExistsError, match="scored exists and is not empty; choose another"):
@@ -108,7 +108,7 @@ def test_an_output_folder_with_something_in_it_is_never_replaced(model, folder, 
     assert (tmp_path / "scored" / "old").read_text() == "precious"
 
 
-def test_a_folder_without_data_or_with_several_formats_is_one_sentence(model, folder, tmp_path):
+def test_a_folder_without_data_or_with_several_formats_is_refused(model, folder, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"No file matches .*\*\.csv; check the name"):
         kt.predict_file(model, tmp_path / "*.csv", tmp_path / "scored")
     (folder / "d.csv").write_text("age\n3\n")
@@ -126,8 +126,8 @@ def test_a_file_without_rows_among_others_is_skipped(model, folder, cases, tmp_p
     assert kt.predict_file(model, folder, tmp_path / "scored.csv")["rows"] == 200
 
 
-def test_one_file_of_several_takes_the_types_of_the_first(model, folder, cases, tmp_path):
-    """Whole numbers in one file and fractions in another are one column of the output."""
+def test_one_output_file_has_the_types_of_the_first_input_file(model, folder, cases, tmp_path):
+    """Integers in one file and fractions in another become one column of the output."""
     cases.assign(id=1.0).to_parquet(folder / "a.parquet", index=False)
     cases.assign(id=2).to_parquet(folder / "b.parquet", index=False)
     shutil.rmtree(folder / "more")
@@ -139,7 +139,7 @@ def test_one_file_of_several_takes_the_types_of_the_first(model, folder, cases, 
     assert not (tmp_path / "other.parquet").exists()
 
 
-def test_an_engine_that_is_not_installed_is_named_with_its_extra(
+def test_an_engine_that_is_not_installed_is_reported_with_its_extra(
     model, folder, tmp_path, monkeypatch, capsys
 ):
     kt.save(model, tmp_path / "model.json")
@@ -151,7 +151,7 @@ def test_an_engine_that_is_not_installed_is_named_with_its_extra(
         assert f'pip install "keeptree[{engine}]"' in capsys.readouterr().err
 
 
-def test_spark_without_java_is_one_sentence(model, folder, tmp_path, monkeypatch):
+def test_spark_without_java_raises_one_sentence(model, folder, tmp_path, monkeypatch):
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -159,7 +159,9 @@ def test_spark_without_java_is_one_sentence(model, folder, tmp_path, monkeypatch
         kt.predict_file(model, folder, tmp_path / "scored", engine="spark")
 
 
-def test_options_go_to_the_engine_and_must_be_pairs(model, cases, tmp_path, capsys):
+def test_options_are_passed_to_the_engine_and_must_be_key_value_pairs(
+    model, cases, tmp_path, capsys
+):
     pytest.importorskip("duckdb")
     kt.save(model, tmp_path / "model.json")
     cases.to_csv(tmp_path / "new.csv", sep="|", index=False)

@@ -1,4 +1,4 @@
-"""Models on data files give the same answers as in memory, for any block size."""
+"""Models score data files as they score tables in memory, for any block size."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def model(folder):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("out", ["csv", "parquet"])
-def test_a_file_is_scored_as_in_memory_whatever_the_block(model, folder, kind, out, monkeypatch):
+def test_a_file_is_scored_as_in_memory_for_any_block_size(model, folder, kind, out, monkeypatch):
     monkeypatch.setattr(cases, "CELLS", 1)
     place = folder / f"scored_{kind}.{out}"
     summary = kt.predict_file(model, folder / f"loans.{kind}", place, keep=["id", "age"])
@@ -58,7 +58,7 @@ def test_columns_are_found_by_name_in_any_order(model, folder, tmp_path):
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
 
 
-def test_numbers_for_categories_of_text_are_recognised(folder, tmp_path):
+def test_numbers_in_a_file_match_text_categories(folder, tmp_path):
     frame = draw()
     frame["area"] = frame["area"].replace({"01": "1", "x3": "3"})
     frame.to_csv(tmp_path / "text.csv", index=False)
@@ -70,7 +70,7 @@ def test_numbers_for_categories_of_text_are_recognised(folder, tmp_path):
     assert texts[0] == texts[1]
 
 
-def test_spaces_quotes_and_line_breaks_in_cells(tmp_path):
+def test_spaces_quotes_and_line_breaks_in_cells_are_read(tmp_path):
     rows = [f'{x}, "a, ""{x % 2}""\nb" ,{"yes" if x % 2 else "no"}' for x in range(40)]
     (tmp_path / "d.csv").write_text("\n".join([" x,text , y", *rows]).replace(', "a', ',"a'))
     model = kt.fit_file(tmp_path / "d.csv", "y", method="smoothed")
@@ -79,7 +79,7 @@ def test_spaces_quotes_and_line_breaks_in_cells(tmp_path):
     assert read(tmp_path / "out.csv")["text"].tolist() == ['a, "0"\nb', 'a, "1"\nb'] * 20
 
 
-def test_rankings_regressions_and_forests_have_their_columns(folder, tmp_path):
+def test_rankings_regressors_and_forests_write_their_own_columns(folder, tmp_path):
     X = draw()[["age", "owner"]].astype(float)
     y = draw()["risk"]
     X.to_csv(tmp_path / "d.csv", index=False)
@@ -100,7 +100,7 @@ def test_rankings_regressions_and_forests_have_their_columns(folder, tmp_path):
         assert scored["prediction"].tolist() == model.predict(X).tolist()
 
 
-def test_a_model_without_names_takes_the_columns_in_order(tmp_path):
+def test_a_model_without_names_uses_the_columns_in_order(tmp_path):
     X = draw()[["age", "income"]]
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X.to_numpy(), draw()["risk"])
     X.to_csv(tmp_path / "d.csv", index=False)
@@ -125,11 +125,11 @@ def test_a_scikit_learn_tree_scores_a_file_and_a_pipeline_is_refused(tmp_path):
 
 
 BAD = {
-    "a column that is not there": (
+    "a missing column": (
         lambda f: f.drop(columns=["age", "area"]),
         "lacks the columns 'age', 'area', which the model needs; it has 'income', 'owner'",
     ),
-    "text for a number": (
+    "text in a numeric column": (
         lambda f: f.assign(age=["old" if i == 7 else str(a) for i, a in enumerate(f["age"])]),
         r"column 'age' holds 'old' in row 8, where the model expects a number",
     ),
@@ -140,7 +140,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("name", BAD)
-def test_what_does_not_fit_the_model_is_one_sentence_and_no_file(model, tmp_path, name, kind):
+def test_unsuitable_data_raise_one_sentence_and_write_nothing(model, tmp_path, name, kind):
     change, sentence = BAD[name]
     data, out = tmp_path / f"d.{kind}", tmp_path / "out.csv"
     frame = change(draw())
@@ -152,14 +152,14 @@ def test_what_does_not_fit_the_model_is_one_sentence_and_no_file(model, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"d.{kind}", "out.csv"]
 
 
-def test_dates_for_numbers_are_one_sentence(model, tmp_path):
+def test_dates_in_a_numeric_column_are_refused(model, tmp_path):
     frame = draw().assign(age=pd.Timestamp("2020-01-01"))
     frame.to_parquet(tmp_path / "d.parquet")
     with pytest.raises(ValueError, match="'age' holds dates or times; convert them"):
         kt.predict_file(model, tmp_path / "d.parquet", tmp_path / "out.csv")
 
 
-def test_a_row_without_a_value_is_named_by_its_place_in_the_file(tmp_path, monkeypatch):
+def test_a_missing_value_is_reported_with_its_row_in_the_file(tmp_path, monkeypatch):
     tree = kt.Tree(
         kind=[1, 0, 0], feature=[0, -1, -1], threshold=[50, np.nan, np.nan],
         child_start=[0, 2, 2, 2], child=[1, 2], missing=[-2, -2, -2],
@@ -174,7 +174,7 @@ def test_a_row_without_a_value_is_named_by_its_place_in_the_file(tmp_path, monke
         kt.predict_file(model, tmp_path / "d.csv", tmp_path / "out.csv")
 
 
-def test_the_answers_never_overwrite_the_data(model, folder):
+def test_the_output_never_overwrites_the_data(model, folder):
     before = (folder / "loans.csv").read_bytes()
     with pytest.raises(ValueError, match="is the data file; write the answers to another file"):
         kt.predict_file(model, folder / "loans.csv", folder / "loans.csv")
@@ -187,7 +187,7 @@ def test_the_answers_never_overwrite_the_data(model, folder):
     assert (folder / "loans.csv").read_bytes() == before
 
 
-def test_killed_half_way_it_leaves_no_file_under_the_final_name(model, tmp_path):
+def test_a_killed_process_leaves_no_file_under_the_final_name(model, tmp_path):
     table = pa.Table.from_pandas(draw(), preserve_index=False)
     with pq.ParquetWriter(tmp_path / "big.parquet", table.schema) as file:
         for _ in range(500):
@@ -212,7 +212,7 @@ def test_killed_half_way_it_leaves_no_file_under_the_final_name(model, tmp_path)
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_progress_tells_how_much_was_read(model, folder, tmp_path):
+def test_progress_reports_how_much_was_read(model, folder, tmp_path):
     seen = []
     kt.predict_file(
         model, folder / "loans.csv", tmp_path / "o.csv", progress=lambda *told: seen.append(told)
@@ -248,7 +248,7 @@ def test_intervals_and_sets_are_written_as_columns(tmp_path):
         ({"interval": 0.9, "engine": "duckdb"}, "need engine='local'"),
     ],
 )
-def test_intervals_that_a_model_does_not_have_are_refused_first(options, message, tmp_path):
+def test_unavailable_intervals_and_sets_are_refused_before_scoring(options, message, tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     X.to_csv(tmp_path / "new.csv", index=False)
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)

@@ -1,4 +1,4 @@
-"""``kt.score``: any table comes back with the answers of the model, to the last bit."""
+"""``kt.score`` adds exactly the model's predictions to tables of any kind."""
 
 import json
 
@@ -25,13 +25,13 @@ def there_and_back(kind, model, cases, **options):
 
 
 @every_kind
-def test_every_kind_of_table_has_the_answers_of_the_model_bit_by_bit(kind, model):
+def test_every_kind_of_table_gets_exactly_the_predictions_of_the_model(kind, model):
     cases = new_cases()
     check_scored(there_and_back(kind, model, cases), model, cases)
 
 
 @every_kind
-def test_only_what_is_kept_comes_back_and_a_distance_can_be_added(kind, model):
+def test_only_kept_columns_are_returned_and_a_distance_can_be_added(kind, model):
     cases = new_cases(60)
     found = there_and_back(kind, model, cases, keep=["id"], distance=True)
     check_scored(found, model, cases, kept=["id"])
@@ -41,17 +41,17 @@ def test_only_what_is_kept_comes_back_and_a_distance_can_be_added(kind, model):
 
 
 @every_kind
-def test_the_kind_of_table_stays(kind, model):
+def test_the_scored_table_is_of_the_same_kind(kind, model):
     table = LOCAL[kind][0](new_cases(20))
     scored = kt.score(model, table)
-    if kind == "arrow dataset":  # pyarrow has no Dataset that is computed
+    if kind == "arrow dataset":  # pyarrow has no lazily computed Dataset
         assert type(scored).__name__ == "RecordBatchReader"
     else:
         assert type(scored) is type(table)
 
 
 @pytest.mark.parametrize("kind", [k for k in LOCAL if k != "arrow batch"])
-def test_a_table_without_rows_gives_the_columns_of_one_with_rows(kind, model):
+def test_an_empty_table_gets_the_same_columns(kind, model):
     full = there_and_back(kind, model, new_cases(20))
     empty = there_and_back(kind, model, new_cases(20).iloc[:0])
     assert len(empty) == 0
@@ -72,14 +72,14 @@ def test_predictions_have_the_type_of_the_classes(kind, labels):
 
 
 @every_kind
-def test_a_missing_column_is_one_sentence(kind, model):
+def test_a_missing_column_raises_one_sentence(kind, model):
     table = LOCAL[kind][0](new_cases(20).drop(columns="area"))
     with pytest.raises(ValueError, match=r"^The table lacks the column 'area', which the model "):
         kt.score(model, table)
 
 
 @every_kind
-def test_text_where_numbers_belong_is_one_sentence(kind, model):
+def test_text_in_a_numeric_column_raises_one_sentence(kind, model):
     cases = new_cases(20)
     cases["age"] = cases["age"].astype("string" if kind in ("pandas", "dask") else str)
     with pytest.raises(ValueError, match="'age' holds text, where the model expects numbers"):
@@ -87,7 +87,7 @@ def test_text_where_numbers_belong_is_one_sentence(kind, model):
 
 
 @every_kind
-def test_a_column_that_is_called_like_an_answer_is_one_sentence(kind, model):
+def test_a_column_with_the_name_of_an_output_column_is_refused(kind, model):
     cases = new_cases(20).rename(columns={"day": "prediction"})
     table = LOCAL[kind][0](cases)
     with pytest.raises(ValueError, match="already has a column 'prediction', which scoring adds"):
@@ -104,7 +104,7 @@ def test_classes_can_be_renamed(kind, model):
 
 
 @pytest.mark.parametrize("kind", ["polars lazy", "duckdb", "dask", "arrow reader"])
-def test_a_lazy_table_is_not_read_before_its_answers_are_used(kind, model, monkeypatch):
+def test_a_lazy_table_is_not_read_before_its_predictions_are_used(kind, model, monkeypatch):
     called = []
     method = "score_frame" if kind == "dask" else "answer_batch"
     inner = getattr(TableScorer, method)
@@ -120,7 +120,7 @@ def test_a_lazy_table_is_not_read_before_its_answers_are_used(kind, model, monke
     assert sum(called) == 300
 
 
-def test_a_relation_of_another_connection_asks_for_it(model):
+def test_a_relation_of_another_connection_requires_that_connection(model):
     duckdb = pytest.importorskip("duckdb")
     connection, cases = duckdb.connect(), new_cases(50)
     relation = connection.from_df(cases)
@@ -129,7 +129,7 @@ def test_a_relation_of_another_connection_asks_for_it(model):
     check_scored(kt.score(model, relation, connection=connection).df(), model, cases)
 
 
-def test_hostile_names_of_columns_are_quoted(tmp_path):
+def test_hostile_column_names_are_quoted(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     cases = new_cases(50).rename(columns={"age": 'a"g)e; --', "owner": "o'w`n"})
     names = ['a"g)e; --', "o'w`n"]
@@ -138,7 +138,7 @@ def test_hostile_names_of_columns_are_quoted(tmp_path):
     assert found["prediction"].tolist() == model.predict(cases[names]).tolist()
 
 
-def test_a_model_without_names_takes_the_columns_in_their_order():
+def test_a_model_without_names_uses_the_columns_in_order():
     cases = new_cases(60)[["age", "owner"]].astype(float)
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(cases.to_numpy(), cases["age"] > 40)
     for kind in ("pandas", "polars lazy", "arrow table", "duckdb", "dask"):
@@ -148,7 +148,7 @@ def test_a_model_without_names_takes_the_columns_in_their_order():
         kt.score(model, cases.assign(third=1))
 
 
-def test_a_scikit_learn_tree_scores_local_tables_but_does_not_travel():
+def test_a_scikit_learn_tree_scores_local_tables_but_cannot_be_sent_to_workers():
     pytest.importorskip("dask.dataframe")
     cases = new_cases(60)
     tree = DecisionTreeClassifier(max_depth=2).fit(cases[["age", "owner"]], cases["age"] > 40)
@@ -163,14 +163,14 @@ def test_a_scikit_learn_tree_scores_local_tables_but_does_not_travel():
         kt.score(tree, LOCAL["dask"][0](cases))
 
 
-def test_the_model_travels_as_the_document_that_save_writes(model, tmp_path):
+def test_workers_receive_the_model_in_the_format_of_save(model, tmp_path):
     kt.save(model, tmp_path / "model.json")
     packed = Request(model).packed()
     assert json.loads(packed.model) == json.loads((tmp_path / "model.json").read_text())
-    assert packed.scorer(ATTRIBUTES) is packed.scorer(ATTRIBUTES)  # read once in a process
+    assert packed.scorer(ATTRIBUTES) is packed.scorer(ATTRIBUTES)  # loaded once per process
 
 
-def test_arrays_and_names_that_are_no_list_are_one_sentence(model):
+def test_bad_arguments_raise_one_sentence(model):
     with pytest.raises(TypeError, match=r"load it first: kt.load\('model.json'\)"):
         kt.score("model.json", new_cases(20))
     with pytest.raises(TypeError, match="A ndarray is not a table that KeepTree can score; give"):
@@ -181,7 +181,7 @@ def test_arrays_and_names_that_are_no_list_are_one_sentence(model):
         kt.score(model, new_cases(20), keep=["idd"])
 
 
-def test_rankings_and_regressions_have_their_columns():
+def test_rankings_and_regressors_add_their_own_columns():
     cases = new_cases(80)
     rank = kt.GeometricRankClassifier(kt.C45Classifier()).fit(
         cases[["age", "owner"]], cases["age"] > 40
@@ -192,7 +192,7 @@ def test_rankings_and_regressions_have_their_columns():
     assert found["prediction"].tolist() == value.predict(cases[["age", "owner"]]).tolist()
 
 
-def test_the_index_of_a_data_frame_stays(model):
+def test_the_index_of_a_data_frame_is_preserved(model):
     cases = new_cases(30).set_index("id", drop=False).rename_axis(None)
     scored = kt.score(model, cases)
     assert scored.index.equals(cases.index)

@@ -1,4 +1,4 @@
-"""The scorer gives the model's answers and encodes every block only once."""
+"""The scorer gives the model's predictions and encodes every block only once."""
 
 import sys
 from collections import Counter
@@ -44,7 +44,7 @@ def fitted(model, names, n=400):
 
 @pytest.fixture
 def encodings(monkeypatch):
-    """Number of rows of each call of the one function that encodes a table."""
+    """Return a list of the number of rows in each call of the function that encodes tables."""
     calls = []
 
     def counted(X, *rules):
@@ -72,7 +72,7 @@ def test_every_block_of_a_file_is_encoded_once(model, names, encodings, tmp_path
         model, tmp_path / "d.csv", tmp_path / "o.csv", distance=hasattr(model, "observed_")
     )
     assert reads == {1000: 2, 500: 1}
-    if "area" in names or hasattr(model, "observed_"):  # a learner passes numbers as they are
+    if "area" in names or hasattr(model, "observed_"):  # learners do not encode numbers
         assert encodings == [1000, 1000, 500]
     else:
         assert encodings == []
@@ -80,7 +80,7 @@ def test_every_block_of_a_file_is_encoded_once(model, names, encodings, tmp_path
 
 @every_model
 @columns
-def test_the_answers_are_those_of_the_model(model, names):
+def test_scores_are_those_of_the_model(model, names):
     model, X = fitted(model, names)
     distance = hasattr(model, "observed_")
     answer = Scorer(model, distance).score(X)
@@ -125,7 +125,7 @@ def test_the_steps_of_a_pipeline_run_once_for_every_block(tmp_path):
         np.testing.assert_array_equal(scored[["probability_high", "probability_low"]], p)
 
 
-def test_a_model_inside_a_search_or_frozen_reads_its_own_columns(tmp_path):
+def test_a_model_inside_a_search_or_a_frozen_estimator_finds_its_columns(tmp_path):
     X = draw()[ATTRIBUTES].astype({"area": "category", "owner": float})
     X.to_csv(tmp_path / "d.csv", index=False)
     search = GridSearchCV(kt.C45Classifier(), {"max_depth": [2, 3]}, cv=2).fit(X, draw()["risk"])
@@ -134,7 +134,7 @@ def test_a_model_inside_a_search_or_frozen_reads_its_own_columns(tmp_path):
         assert read(tmp_path / "o.csv")["prediction"].tolist() == model.predict(X).tolist()
 
 
-def test_a_learner_knows_no_scale_and_hence_no_distance():
+def test_a_learner_without_stored_scales_cannot_give_distances():
     model, _ = fitted(kt.C45Classifier(), NUMBERS)
     with pytest.raises(ValueError, match="A C45Classifier does not store the scale of its columns"):
         Scorer(model, distance=True)
