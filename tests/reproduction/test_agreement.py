@@ -1,4 +1,4 @@
-"""Cells: when two values say the same, and how a typed-in table is read."""
+"""Cells of a table: when two values agree, and how a published table is read."""
 
 import numpy as np
 import pytest
@@ -29,14 +29,14 @@ from reproduction.tables import Table, number
         ((0.3, 1), (2, 0.5), WEAKER),
         ((-0.3, 1), (2, 0.5), OTHER),
         ((-3, 1), (2, 0.5), OPPOSITE),
-        ((3, None), (2, 0.5), OPEN),  # one sample has no error
+        ((3, None), (2, 0.5), OPEN),  # a single sample has no standard error
     ],
 )
-def test_the_mark_is_sign_and_significance(ours, published, mark):
+def test_agreement_depends_on_sign_and_significance(ours, published, mark):
     assert Cell(Estimate(*ours), Estimate(*published)).agreement == mark
 
 
-def test_no_result_of_ours_is_open_and_nothing_published_has_no_mark():
+def test_a_missing_result_is_open_and_a_missing_published_value_has_no_mark():
     assert Cell(None, Estimate(1, 0.1)).agreement == OPEN
     assert Cell(Estimate(1, 0.1)).agreement is None
 
@@ -58,16 +58,16 @@ def test_counts_leave_out_cells_without_a_published_value():
     assert (counts[SAME], counts[OPPOSITE], counts["within_error"]) == (1, 1, 1)
 
 
-def test_a_difference_has_the_standard_error_and_a_test_towards_its_sign():
+def test_a_difference_has_a_standard_error_and_a_one_sided_p_value():
     estimate = estimate_difference([0.5, 0.6, 0.7, 0.8], [0.6, 0.8, 0.85, 0.88], test=True)
     assert estimate.mean == pytest.approx(-13.25)
     assert estimate.error == pytest.approx(np.std([10, 20, 15, 8], ddof=1) / 2)
-    assert estimate.p == pytest.approx(0.5**4)  # all four on one side
+    assert estimate.p == pytest.approx(0.5**4)  # all four differences have the same sign
     assert estimate_difference([0.5], [0.4]).error is None
     assert estimate_difference([0.5, 0.5], [0.5, 0.5], test=True).p == 1
 
 
-def test_a_table_is_read_as_it_is_typed():
+def test_a_published_table_is_read_from_text():
     table = read_published("a 1.5±0.5 0.01 -\nb -2 0.5 3±1", ["x", "p", "y"])
     assert table["a"] == {"x": Estimate(1.5, 0.5, 0.01), "y": None}
     assert table["b"] == {"x": Estimate(-2.0, None, 0.5), "y": Estimate(3.0, 1.0)}

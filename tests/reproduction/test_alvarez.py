@@ -10,7 +10,7 @@ def rows_of(sample):
     return {tuple(row) for row in sample.X_train}, {tuple(row) for row in sample.X_test}
 
 
-def test_a_sample_of_the_paper_has_copies_but_no_case_on_both_sides():
+def test_a_sample_of_the_paper_has_copies_but_no_case_in_both_parts():
     sample = draw_sample("wdbc", 0)
     train, test = rows_of(sample)
     assert not train & test
@@ -32,13 +32,13 @@ def test_the_same_number_draws_the_same_sample():
     assert first.X_train.shape != other.X_train.shape or (first.X_train != other.X_train).any()
 
 
-def test_the_minmax_metric_takes_its_ranges_over_the_whole_sample():
+def test_the_minmax_metric_uses_the_ranges_of_the_whole_sample():
     sample = draw_sample("wine", 0)
     whole = np.vstack([sample.X_train, sample.X_test])
     np.testing.assert_array_equal(sample.minmax.scales, np.ptp(whole, axis=0))
 
 
-def test_every_coding_has_both_classes_and_says_which_is_positive():
+def test_every_coding_states_its_positive_class_and_meaning():
     for name, coding in CODINGS.items():
         assert coding.positive, name
         assert coding.meaning, name
@@ -62,7 +62,7 @@ def test_every_estimate_of_every_tree_is_measured(rows):
     assert len(rows) == len(found)
 
 
-def test_the_measures_are_what_they_say(rows):
+def test_the_measures_are_consistent(rows):
     by_name = {(row["tree"], row["method"]): row for row in rows}
     for row in rows:
         if "auc" in row:
@@ -70,7 +70,7 @@ def test_the_measures_are_what_they_say(rows):
         if "areas" in row:
             assert row["areas"][-1] == pytest.approx(row["auc"], abs=1e-5)
             assert (np.diff(row["areas"]) >= 0).all()
-    # The kernel ranks as the distance does as long as its curve is monotone.
+    # The kernel ranks cases as the distance does as long as its curve is monotone.
     assert by_name["normal", "global"]["auc"] == pytest.approx(
         by_name["normal", "kernel global standard 0.1"]["auc"], abs=0.05
     )

@@ -1,4 +1,4 @@
-"""The tables of the 2005 paper, on made-up results whose answers are known."""
+"""The tables of the 2005 paper, computed from made-up results with known values."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ AUC = {
 
 
 def make_results(n=8, datasets=("bupa", "wine"), **auc):
-    """Return results in which every method has its own AUC, with a little noise of its own."""
+    """Return results in which every method has its own AUC, with a little noise."""
     rng = np.random.default_rng(0)
     auc = {**AUC, **auc}
     records = []
@@ -43,7 +43,7 @@ def test_sizes_and_accuracies_are_compared():
     assert [cell.ours.mean for cell in row] == [4, 6, 2, 1.5, 0]
 
 
-def test_hits_and_errors_are_averaged_over_the_samples_that_have_both():
+def test_hits_and_errors_are_averaged_over_samples():
     results = make_results()
     row = paper.table_2(results).rows["bupa"]
     assert row[0].ours.mean == pytest.approx(0.2 + np.arange(8).mean() / 100)
@@ -84,15 +84,15 @@ def test_the_abscissa_is_one_if_the_ranking_is_always_ahead():
     assert {cell.agreement for cell in table.rows["bupa"]} == {"other"}  # published: in part
     behind = paper.table_5(make_results(**{"global": 0.7})).rows["bupa"][2]
     assert behind.ours.mean == 0
-    assert behind.agreement == "open"  # how far the paper's goes is lost
+    assert behind.agreement == "open"  # the paper's number is illegible
 
 
-def test_pima_must_be_ahead_at_the_beginning_as_the_text_says():
+def test_pima_must_be_ahead_at_the_beginning_as_the_paper_states():
     behind = paper.table_5(make_results(datasets=("pima",), **{"global": 0.7})).rows["pima"][2]
     assert behind.agreement == "other"
 
 
-def test_the_claims_are_judged_by_what_was_measured():
+def test_the_claims_are_judged_by_the_measured_results():
     verdicts = judge_claims(make_results())
     local = next(text for text in verdicts if text.startswith("Local ranking is always"))
     assert verdicts[local] == "holds"

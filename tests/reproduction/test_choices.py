@@ -1,4 +1,4 @@
-"""Every alternative choice has its data, and the chosen one agrees with the paper's tables."""
+"""Every alternative coding has data, and the chosen one gives the results of the tables."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ def test_every_choice_has_both_classes():
         assert 0 < y.mean() < 1, name
 
 
-def test_every_free_set_with_alternatives_has_exactly_one_chosen():
+def test_every_data_set_with_alternatives_has_exactly_one_chosen_coding():
     for name in ("iris", "thyroid", "sat", "segment.", "vehicle", "wine"):
         chosen = [coding for label, (of, coding, protocol) in CHOICES.items()
                   if of == name and label.endswith("(chosen)")]  # fmt: skip
         assert chosen == [CODINGS[name]]
 
 
-def test_the_chosen_coding_measures_what_the_tables_measure():
+def test_the_chosen_coding_gives_the_results_of_the_tables():
     task = {"sample": 1, "protocol": "paper"}
     rows = score_choice({"dataset": "wine: cultivar 3 (chosen)", **task})
     table = {(row["tree"], row["method"]): row for row in score_sample({"dataset": "wine", **task})}
@@ -38,7 +38,7 @@ def test_a_blind_sample_leaks_copies():
     assert y[train].mean() == pytest.approx(1 / 3, abs=0.02)
 
 
-def test_the_table_shows_the_other_outcomes(tmp_path):
+def test_the_table_shows_the_results_of_every_choice(tmp_path):
     labels = [label for label in CHOICES if label.startswith("wine")]
     report = reproduce(
         "choices", samples=2, datasets=labels, out=tmp_path, n_jobs=1, progress=False

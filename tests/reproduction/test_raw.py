@@ -1,4 +1,4 @@
-"""Raw results: what goes into the Parquet file comes out the same."""
+"""Raw results are written to a Parquet file and read back unchanged."""
 
 from docs.results import gather
 from reproduction.raw import read_raw, write_raw
@@ -16,7 +16,7 @@ RECORD = {
 }
 
 
-def test_records_and_reports_come_back(tmp_path):
+def test_records_and_reports_round_trip(tmp_path):
     about = {"alvarez-2007": {"samples": 4, "seeds": "§ ü"}}
     write_raw(tmp_path / "raw.parquet", {"a.jsonl": [RECORD]}, about)
     records, reports = read_raw(tmp_path / "raw.parquet")
@@ -24,7 +24,7 @@ def test_records_and_reports_come_back(tmp_path):
     assert reports == about
 
 
-def test_rounding_keeps_what_the_file_keeps():
+def test_rounding_keeps_the_digits_that_the_file_stores():
     row = {"method": "tree", "auc": 0.12345678, "areas": [0.123456], "leaves": 3, "kappa": 9.87654}
     expected = {"method": "tree", "auc": 0.123457, "areas": [0.12346], "leaves": 3, "kappa": 9.8765}
     assert round_row(row) == expected

@@ -1,4 +1,4 @@
-"""A whole reproduction, small: files, resuming, unavailable data, bad input."""
+"""A small but complete reproduction: files, resuming, unavailable data and bad input."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def done(tmp_path_factory):
     return out, report
 
 
-def test_every_paper_of_the_registry_is_one_of_its_name():
+def test_every_paper_is_registered_under_its_own_name():
     for name in PAPERS:
         paper = get_reproduction(name)
         assert paper.name == name
@@ -42,7 +42,7 @@ def test_the_report_is_written_as_markdown_json_and_pictures(done):
     assert "| wdbc | malignant | 569 | 2 | scikit-learn | 46f739354bc2 |" in text
 
 
-def test_the_page_says_what_it_is(done):
+def test_the_page_states_how_it_was_made(done):
     out, report = done
     text = (out / "alvarez-2007.md").read_text(encoding="utf-8")
     assert "2 samples of each data set" in text
@@ -55,7 +55,7 @@ def test_the_page_says_what_it_is(done):
     assert "crc32(name) + k" in text
 
 
-def test_the_published_value_is_beside_ours_in_every_cell_with_a_mark(done):
+def test_every_cell_has_our_value_the_published_value_and_a_mark(done):
     _, report = done
     table = report["sections"][0]
     assert table["table"] == "1"
@@ -70,7 +70,7 @@ def test_the_published_value_is_beside_ours_in_every_cell_with_a_mark(done):
     assert table["agreement"]["certain"]["total"] == 4  # wdbc
 
 
-def test_a_second_call_takes_what_is_done_from_the_file(done, monkeypatch):
+def test_a_second_call_reuses_finished_tasks(done, monkeypatch):
     out, report = done
     before = (out / "alvarez-samples.jsonl").read_bytes()
     monkeypatch.setattr("reproduction.alvarez.draw_sample", None)  # any new work would fail
@@ -89,7 +89,7 @@ def test_one_sample_gives_values_but_no_verdict(tmp_path):
     assert report["sections"][1]["claims"][0]["verdict"] == "too few to say"
 
 
-def test_what_is_finished_is_reported_without_measuring(done, monkeypatch):
+def test_finished_tasks_are_reported_without_measuring(done, monkeypatch):
     out, report = done
     monkeypatch.setattr("reproduction.alvarez.draw_sample", None)  # any new work would fail
     again = reproduce("alvarez-2007", tables=["1"], out=out, finished=True)
@@ -98,7 +98,7 @@ def test_what_is_finished_is_reported_without_measuring(done, monkeypatch):
     assert {data["samples"] for data in again["datasets"].values()} == {2}
 
 
-def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
+def test_an_unavailable_data_set_is_reported_and_the_others_are_measured(tmp_path, monkeypatch):
     def refuse(*args, **options):
         raise OSError("no network")
 
@@ -113,12 +113,12 @@ def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, 
         reproduce("katz-2012", datasets=["MiniBooNE"], **options)
 
 
-def test_a_report_of_nothing_is_refused(tmp_path):
+def test_a_report_without_results_is_refused(tmp_path):
     options = {"tables": ["1"], "samples": 1, "datasets": ["sonar"], "out": tmp_path, "n_jobs": 1}
     with pytest.raises(ValueError, match="No task of these is finished; run the command without"):
         reproduce("alvarez-2007", finished=True, **options)
     line = ",".join(["0.5"] * 60)
-    (tmp_path / "sonar.csv").write_text(f"{line},R\n{line},M\n")  # too few to divide
+    (tmp_path / "sonar.csv").write_text(f"{line},R\n{line},M\n")  # too few cases to split
     with pytest.raises(ValueError, match=r"Every task failed; the first was dataset sonar, .*: "):
         reproduce("alvarez-2007", data_dir=tmp_path, **options)
 
@@ -145,7 +145,9 @@ def test_a_figure_alone_needs_no_samples(tmp_path):
         (["alvarez-2007", "--samples", "many"], "invalid int value: 'many'"),
     ],
 )
-def test_bad_input_is_one_sentence_and_code_2(arguments, sentence, tmp_path, monkeypatch, capsys):
+def test_bad_input_prints_one_sentence_and_returns_2(
+    arguments, sentence, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     try:
         code = main(arguments)
@@ -158,7 +160,7 @@ def test_bad_input_is_one_sentence_and_code_2(arguments, sentence, tmp_path, mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_output_folder_must_be_one(tmp_path, capsys):
+def test_an_output_folder_that_is_a_file_is_refused(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["alvarez-2007", "--out", str(tmp_path / "file")]) == 2
     assert "cannot be made a folder; choose another place." in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Section 5.2 of the 2007 paper, with numbers."""
+"""The claims of section 5.2 of the 2007 paper, checked with numbers."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def test_the_tree_has_three_leaves_and_the_boundary_two_pieces(example):
     assert example.tree.n_leaves == 3
     assert example.left == pytest.approx(-0.25, abs=0.06)
     assert example.right == pytest.approx(0.25, abs=0.02)
-    # A case belongs to the nearer separator, on whichever side of it.
+    # A case belongs to the nearer separator, on either side of it.
     nearer = np.abs(example.X[:, [0]] - [example.left, example.right]).argmin(axis=1)
     np.testing.assert_array_equal(example.subset, nearer)
 

@@ -1,4 +1,4 @@
-"""Verdicts: one rule, one table of limits, and the sentence that states it."""
+"""Verdicts follow one rule, whose limits are in a table and in the sentence that states it."""
 
 import pytest
 
@@ -36,18 +36,18 @@ from reproduction.verdicts import (
         ("always", LEAST_JUDGED, LEAST_JUDGED, "holds"),
     ],
 )
-def test_the_share_decides(says, good, judged, verdict):
+def test_the_verdict_follows_the_share_that_agrees(says, good, judged, verdict):
     assert judge(says, good, judged) == verdict
 
 
-def test_few_samples_or_missing_sets_are_too_few():
+def test_few_samples_or_missing_data_sets_give_no_verdict():
     assert is_enough(10, 100, 14, 14)
     assert not is_enough(9, 100, 14, 14)
     assert not is_enough(100, 100, 10, 14)
     assert judge("always", 10, 10, enough=False) == TOO_FEW
 
 
-def test_the_rule_in_words_has_the_limits_of_the_table():
+def test_the_stated_rule_has_the_limits_of_the_table():
     for says, (whole, part) in LIMITS.items():
         if says not in ("somewhere", "tested"):
             assert (
