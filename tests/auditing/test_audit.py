@@ -19,7 +19,7 @@ from keeptree.explanation.unfamiliar import find_unseen
 
 
 def draw(n, seed, *, income=0.0):
-    """Loans: numbers, whole numbers, a category, and an outcome that depends on all of them."""
+    """Return loans with numeric, integer and nominal columns, and outcomes that depend on them."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -62,7 +62,7 @@ def test_a_moved_column_is_named_and_the_expected_accuracy_follows(model):
     assert abs(result.expected.accuracy - result.realised.accuracy) < 0.02
 
 
-def test_a_broken_sensor_new_categories_and_missing_values_are_told_apart(model):
+def test_a_broken_sensor_new_categories_and_missing_values_are_distinguished(model):
     X, _ = draw(1000, 3)
     X["job"] = X["job"].where(np.arange(1000) % 10 > 0, "gig")
     X["shoe"] = X["shoe"].where(np.arange(1000) % 5 > 0)
@@ -74,7 +74,7 @@ def test_a_broken_sensor_new_categories_and_missing_values_are_told_apart(model)
     assert changed["income"] == ()
 
 
-def test_without_outcomes_a_concept_shift_is_invisible_and_with_them_its_leaves_are_named(model):
+def test_a_concept_shift_and_its_leaves_are_detected_only_with_outcomes(model):
     X, y = draw(2000, 4)
     old = X["age"] > 50
     y = np.where(old, np.where(y == "repaid", "default", "repaid"), y)
@@ -89,7 +89,7 @@ def test_without_outcomes_a_concept_shift_is_invisible_and_with_them_its_leaves_
 
 
 def draw_classes(n, seed, repaid):
-    """Label shift: the cases of each class are as always, but ``repaid`` is their share."""
+    """Return cases with label shift: each class is as before, but a share ``repaid`` is repaid."""
     X, y = draw(6 * n, seed)
     kept = [np.flatnonzero(y == "repaid")[: round(repaid * n)]]
     kept += [np.flatnonzero(y == "default")[: n - len(kept[0])]]
@@ -98,7 +98,7 @@ def draw_classes(n, seed, repaid):
 
 
 @pytest.mark.parametrize("repaid", [0.25, 0.85])
-def test_other_class_shares_age_the_estimate_and_not_the_tree(model, repaid):
+def test_changed_class_shares_require_a_refit_but_no_new_tree(model, repaid):
     X, y = draw_classes(1500, 30, repaid)
     result = kt.audit(model, X, y)
     assert result.inaccurate
@@ -110,7 +110,7 @@ def test_other_class_shares_age_the_estimate_and_not_the_tree(model, repaid):
     # The tree recognises the cases of each class as often as before.
     for found in result.classes:
         assert found.right / found.cases == pytest.approx(found.right_before, abs=0.05)
-    # Where the decision is no longer that of the commonest class, it is named.
+    # Leaves that no longer decide for their commonest class are named.
     other = [leaf for leaf in result.leaves if leaf.changed and leaf.commonest != leaf.decision]
     assert (f"review its decision in {len(other)} lea" in result.verdict) == bool(other)
 
@@ -124,7 +124,7 @@ def test_class_shares_that_the_probabilities_predict_raise_no_alarm(model):
     assert result.aged in (None, "cases")
 
 
-def test_a_recoded_column_puts_only_the_estimate_off():
+def test_a_recoded_column_is_reported_as_the_cause():
     X, y = draw(3000, 32)
     y = np.where(X["job"] == "office", "repaid", "default")
     y = np.where(np.arange(3000) % 10 == 0, "default", y)
@@ -151,7 +151,7 @@ def test_the_share_of_a_rare_class_is_compared_exactly():
 
 
 def test_a_leaf_that_improves_as_predicted_raises_no_alarm(model):
-    """Far from the thresholds the decisions are surer, and the probabilities say so."""
+    """Far from the thresholds, decisions are more often right, as the probabilities predict."""
     X, y = draw(60_000, 34)
     p = model.predict_proba(X).max(axis=1)
     sure = np.flatnonzero(p > np.quantile(p, 0.6))[:4000]
@@ -162,7 +162,7 @@ def test_a_leaf_that_improves_as_predicted_raises_no_alarm(model):
     assert result.aged == "cases"
 
 
-def test_a_model_without_class_sums_is_audited_as_before(model, tmp_path):
+def test_an_older_model_without_class_sums_can_be_audited(model, tmp_path):
     kt.save(model, tmp_path / "model.json")
     old = kt.load(tmp_path / "model.json")
     old.expected_ = replace(old.expected_, classes=None)
@@ -175,7 +175,7 @@ def test_a_model_without_class_sums_is_audited_as_before(model, tmp_path):
     result.to_html()
 
 
-def test_outcomes_may_be_unknown_yet_or_of_a_new_class(model):
+def test_outcomes_may_be_missing_or_of_a_new_class(model):
     X, y = draw(1000, 5)
     y = y.astype(object)
     y[:400] = None
@@ -191,7 +191,7 @@ def test_outcomes_may_be_unknown_yet_or_of_a_new_class(model):
         kt.audit(model, X, np.zeros(1000))
 
 
-def test_the_words_name_what_a_reader_needs_to_act(model):
+def test_the_text_names_what_a_reader_needs_to_act(model):
     X, y = draw(800, 12)
     unused = next(c.name for c in kt.audit(model, X).columns if not c.tested)
     moved = kt.audit(model, X.assign(**{unused: X[unused].iloc[0]}))
@@ -208,7 +208,7 @@ def test_the_words_name_what_a_reader_needs_to_act(model):
     assert f"{100 * partly.classes[0].expected:.1f}% expected" in str(partly)
 
 
-def test_the_sums_are_those_of_a_naive_count(model):
+def test_sums_over_blocks_equal_a_naive_count(model):
     X, y = draw(300, 6)
     X.loc[::7, "income"] = np.nan
     count = AuditCount(model)
@@ -248,7 +248,7 @@ def test_a_reference_holds_no_row_of_a_small_sample(model):
     assert result.rows == 9
 
 
-def test_columns_come_in_the_order_in_which_decisions_depend_on_them(model):
+def test_columns_are_sorted_by_how_many_cases_they_decide(model):
     X, _ = draw(500, 8)
     rows = model.encode(X)
     count = AuditCount(model)
@@ -260,7 +260,7 @@ def test_columns_come_in_the_order_in_which_decisions_depend_on_them(model):
     assert compare_columns(count)[0].tested == 1
 
 
-def test_a_saved_model_audits_the_same_and_a_file_as_a_table_does(model, tmp_path):
+def test_saved_models_and_data_files_give_the_same_audit(model, tmp_path):
     X, y = draw(700, 9, income=0.4)
     kt.save(model, tmp_path / "model.json")
     X.assign(outcome=y).to_csv(tmp_path / "new.csv", index=False)
@@ -270,7 +270,7 @@ def test_a_saved_model_audits_the_same_and_a_file_as_a_table_does(model, tmp_pat
     assert kt.audit_file(loaded, tmp_path / "new.csv", "outcome").to_dict() == expected
 
 
-def test_wrapped_models_rankings_and_numpy_tables_are_audited_too():
+def test_wrapped_models_rankings_and_numpy_arrays_can_be_audited():
     X, y = draw(400, 10)
     numbers = X[["age", "income"]].to_numpy()
     tree = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(numbers, y)
@@ -278,7 +278,7 @@ def test_wrapped_models_rankings_and_numpy_tables_are_audited_too():
     assert kt.audit(FrozenEstimator(kept), numbers).expected.accuracy > 0.5
     rank = kt.GeometricRankClassifier(tree).fit(numbers, y)
     result = kt.audit(rank, numbers, y)
-    # Without probabilities, the shares of the leaves say what to expect.
+    # A ranking has no probabilities, so the leaves give the expected accuracy.
     smoothed = kt.SmoothedTreeClassifier(tree, smoothing="laplace").fit(numbers, y)
     assert result.expected.accuracy == pytest.approx(kt.audit(smoothed, numbers).expected.accuracy)
     assert result.expected.at_fit == pytest.approx(result.expected.accuracy)
@@ -289,8 +289,8 @@ def test_wrapped_models_rankings_and_numpy_tables_are_audited_too():
     assert "<h1>" in result.to_html()
 
 
-def test_the_accuracy_at_fit_is_that_of_trees_that_have_not_seen_the_case():
-    """A tree that has learned its sample by heart is right for all of it, and only of it."""
+def test_the_accuracy_at_fit_is_measured_out_of_fold():
+    """A tree that memorises its sample is right on all of it, but not on new cases."""
     X, y = draw(1000, 35)
     learner = DecisionTreeClassifier(random_state=0)
     numbers = X[["age", "income", "shoe"]].to_numpy()
@@ -302,7 +302,7 @@ def test_the_accuracy_at_fit_is_that_of_trees_that_have_not_seen_the_case():
     assert not result.inaccurate
 
 
-def test_a_kept_tree_without_its_learner_scores_its_sample_on_halves():
+def test_a_kept_tree_without_its_learner_is_scored_on_halves_of_its_sample():
     X, y = draw(2000, 11)
     tree = kt.C45Classifier(min_samples_leaf=40).fit(X, y).tree_
     model = kt.KeptTreeClassifier(tree).fit(X, y)
@@ -321,7 +321,7 @@ def test_a_kept_tree_without_its_learner_scores_its_sample_on_halves():
         (lambda model, X, y: (model, X.drop(columns="job")), "job"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(model, arguments, sentence):
+def test_bad_input_is_refused(model, arguments, sentence):
     X, y = draw(200, 13)
     with pytest.raises((ValueError, TypeError), match=sentence):
         kt.audit(*arguments(model, X, y))
@@ -329,7 +329,7 @@ def test_bad_input_is_refused_in_a_sentence(model, arguments, sentence):
         kt.audit(model, X, alpha=1.5)
 
 
-def test_a_model_of_an_older_version_is_told_to_be_fitted_again(model, tmp_path):
+def test_a_model_of_an_older_version_has_to_be_refitted(model, tmp_path):
     X, _ = draw(50, 14)
     kt.save(model, tmp_path / "model.json")
     old = kt.load(tmp_path / "model.json")
@@ -360,7 +360,7 @@ def test_parts_of_a_column_add_up_and_show_new_categories(model):
     assert parts["job"][-1]["now"] == pytest.approx(1 / 3)
 
 
-def test_the_columns_of_a_frame_are_matched_by_name_and_others_listed(model, tmp_path):
+def test_columns_are_matched_by_name_and_extra_columns_are_listed(model, tmp_path):
     X, y = draw(600, 50)
     X["job"] = X["job"].where(np.arange(600) % 10 > 0, "gig")
     expected = kt.audit(model, X, y).to_dict()
@@ -385,7 +385,7 @@ def test_a_list_of_rows_is_audited_block_by_block():
     assert kt.audit(model, many.tolist()).to_dict() == kt.audit(model, many).to_dict()
 
 
-def test_large_numbers_are_written_as_in_the_tree():
+def test_large_numbers_are_written_with_all_digits():
     X, y = draw(400, 52)
     X["income"] = 1000 * X["income"] + 0.25
     model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
@@ -395,7 +395,7 @@ def test_large_numbers_are_written_as_in_the_tree():
     assert not re.search(r"\de\d", str(result))
 
 
-def test_few_outcomes_of_a_class_do_not_show_that_only_shares_changed():
+def test_few_outcomes_of_a_class_are_no_evidence_of_label_shift():
     X, y = draw_classes(1500, 30, 0.5)
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(*draw_classes(2000, 31, 0.8))
     assert kt.audit(model, X, y).aged == "classes"

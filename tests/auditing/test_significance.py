@@ -1,4 +1,4 @@
-"""The tests of an audit agree with SciPy's own, and hold their level."""
+"""The statistical tests of an audit agree with SciPy's and keep their level."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from keeptree.auditing.significance import (
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(20, 200), st.integers(20, 200))
-def test_at_all_points_the_distance_is_that_of_scipy(seed, n_1, n_2):
+def test_the_distance_between_curves_is_that_of_scipy(seed, n_1, n_2):
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=n_1), rng.normal(0.3, 1, size=n_2)
     points = np.sort(np.concatenate([a, b]))
@@ -30,7 +30,7 @@ def test_at_all_points_the_distance_is_that_of_scipy(seed, n_1, n_2):
 
 
 @given(st.lists(st.integers(5, 500), min_size=2, max_size=6), st.integers(0, 2**32 - 1))
-def test_counts_without_rare_categories_are_compared_as_scipy_does(counts, seed):
+def test_counts_without_rare_categories_are_compared_as_by_scipy(counts, seed):
     now = np.random.default_rng(seed).integers(5, 500, len(counts))
     table = np.array([counts, now])
     if stats.contingency.expected_freq(table).min() < 5:
@@ -39,7 +39,7 @@ def test_counts_without_rare_categories_are_compared_as_scipy_does(counts, seed)
     assert compare_counts(np.array(counts), now) == pytest.approx(expected)
 
 
-def test_rare_categories_are_put_together_instead_of_raising_the_statistic():
+def test_rare_categories_are_merged_instead_of_raising_the_statistic():
     before = np.array([500, 500, *[1] * 50])
     now = np.array([500, 500, *[0] * 50])
     assert compare_counts(before, now) > 1e-15  # one cell of 50 cases, not 50 cells of one
@@ -47,13 +47,13 @@ def test_rare_categories_are_put_together_instead_of_raising_the_statistic():
     assert compare_counts(np.array([9]), np.array([7])) == 1.0
 
 
-def test_a_one_sided_test_sees_only_a_fall():
+def test_a_one_sided_test_detects_only_a_decrease():
     assert compare_shares(90, 100, 70, 100, "greater") < 0.001
     assert compare_shares(70, 100, 90, 100, "greater") > 0.99
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.sampled_from([0.01, 0.05, 0.2]))
-def test_holm_rejects_as_written_in_the_textbook(p_values, alpha):
+def test_the_method_of_holm_rejects_as_in_the_textbook(p_values, alpha):
     order = sorted(range(len(p_values)), key=lambda k: p_values[k])
     rejected = set()
     for rank, k in enumerate(order):
@@ -64,7 +64,7 @@ def test_holm_rejects_as_written_in_the_textbook(p_values, alpha):
 
 
 @given(st.integers(1, 300))
-def test_ends_are_points_and_rise(n_points):
+def test_ends_are_increasing_positions_of_points(n_points):
     ends = choose_ends(n_points)
     assert 1 <= len(ends) <= 9
     assert (np.diff(ends) > 0).all()
@@ -77,8 +77,8 @@ def test_the_stability_index_is_zero_for_equal_shares_and_finite_for_empty_parts
 
 
 @pytest.mark.parametrize(("n", "mean", "n_before"), [(400, 0.3, 4000), (400, 0.002, 1000)])
-def test_events_are_compared_with_their_probabilities_at_the_level_promised(n, mean, n_before):
-    """Also for rare events, where a normal approximation would raise false alarms."""
+def test_comparing_events_with_their_probabilities_keeps_the_level(n, mean, n_before):
+    """It does so even for rare events, where a normal approximation would raise false alarms."""
     rng = np.random.default_rng(0)
     p = rng.beta(2 * mean, 2 * (1 - mean), n)
     variance = (p * (1 - p)).sum()
