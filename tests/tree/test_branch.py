@@ -1,4 +1,4 @@
-"""Branches describe the condition of a test in one place."""
+"""A branch describes the condition that leads to a child."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def colours():
     )  # fmt: skip
 
 
-def test_a_branch_says_what_its_test_asks():
+def test_a_branch_describes_its_condition():
     tree = colours()
     first, second, below, above = (tree.branch(node) for node in range(1, 5))
     assert (first.node, first.child, first.feature, first.name) == (0, 1, 0, "colour")
@@ -43,7 +43,7 @@ def test_no_branch_leads_to_the_root():
 
 
 @given(trees())
-def test_the_branches_of_a_node_share_its_test_and_divide_what_it_sees(tree):
+def test_the_branches_of_a_node_share_its_test_and_divide_its_values(tree):
     for node in np.flatnonzero(tree.kind).tolist():
         branches = [tree.branch(child) for child in tree.children(node)]
         assert {branch.node for branch in branches} == {node}

@@ -32,14 +32,14 @@ def rows_on_planes(tree, seed, n=40, **options):
 
 @settings(deadline=None, max_examples=100)
 @given(oblique_trees(missing=RULES), st.integers(0, 1000), st.sampled_from([0.0, 0.2]))
-def test_rows_go_where_the_sums_say_on_and_beside_the_planes_too(tree, seed, missing):
+def test_rows_on_and_beside_the_planes_follow_the_weighted_sums(tree, seed, missing):
     X = rows_on_planes(tree, seed, missing=missing)
     assert tree.route(X).tolist() == [leaf_of(tree, row) for row in X]
 
 
 @settings(deadline=None, max_examples=60)
 @given(oblique_trees(missing=RULES), st.integers(0, 1000))
-def test_the_lifted_tree_decides_as_the_tree(tree, seed):
+def test_the_lifted_tree_decides_as_the_original(tree, seed):
     X = rows_on_planes(tree, seed, missing=0.2)
     lifted, rows = tree.lifted, tree.lift(X)
     assert not lifted.has_oblique
@@ -73,7 +73,7 @@ def test_the_exact_text_sends_every_row_to_the_same_class(tree, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(oblique_trees(missing=RULES), st.integers(0, 1000))
-def test_public_methods_read_tables(tree, seed):
+def test_public_methods_accept_tables_with_labels(tree, seed):
     X = rows_on_planes(tree, seed, missing=0.1)
     np.testing.assert_array_equal(tree.apply(decode(tree, X)), tree.route(X))
     passed = tree.decision_path(decode(tree, X))
@@ -86,7 +86,7 @@ def test_a_tree_without_oblique_tests_keeps_its_digest_and_version():
     assert not any(name.startswith("term") for name in tree.to_dict())
 
 
-def test_the_branch_reads_as_people_write_it():
+def test_a_branch_is_written_as_a_weighted_sum():
     branch = example_tree().branch(2)
     assert branch.is_oblique
     assert branch.columns == (0, 1)

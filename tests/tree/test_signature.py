@@ -12,7 +12,7 @@ from tests.tree.test_tree import stump
 AT = datetime(2026, 11, 16, 20, 15, tzinfo=UTC)
 
 
-def test_a_signed_tree_is_the_same_tree_and_the_first_one_is_unchanged():
+def test_signing_keeps_the_digest_and_does_not_change_the_original():
     tree = stump()
     signed = tree.sign(" Ada Lovelace ", "Approved.", AT).sign("Bob", at=AT)
     assert tree.signatures == ()
@@ -27,7 +27,7 @@ def test_a_signed_tree_is_the_same_tree_and_the_first_one_is_unchanged():
     assert kt.Tree.from_dict(signed.to_dict()).signatures == signed.signatures
 
 
-def test_any_change_of_the_tree_leaves_the_signature_and_shows():
+def test_a_changed_tree_keeps_its_signature_with_a_digest_that_does_not_match():
     signed = stump().sign("Ada")
     other = dataclasses.replace(signed, threshold=[2.75, *signed.threshold[1:]])
     assert [s.by for s in other.signatures] == ["Ada"]
@@ -47,7 +47,7 @@ def test_any_change_of_the_tree_leaves_the_signature_and_shows():
         ({"by": "Ada", "at": datetime(2026, 1, 1)}, "datetime with a time zone"),
     ],
 )
-def test_a_signature_that_says_nothing_is_refused(arguments, sentence):
+def test_an_invalid_signature_is_refused(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         stump().sign(**arguments)
 
@@ -64,7 +64,7 @@ def test_a_signature_that_says_nothing_is_refused(arguments, sentence):
     ],
     ids=str,
 )
-def test_a_damaged_signature_is_a_value_error(change):
+def test_a_damaged_signature_raises_a_value_error(change):
     data = stump().sign("Ada").to_dict()
     data["signatures"] = [{**data["signatures"][0], **change}]
     with pytest.raises(ValueError, match=r"[Ss]ignature"):

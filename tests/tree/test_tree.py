@@ -103,7 +103,7 @@ def test_nominal_columns_are_read_by_label_from_any_container(frame):
 
 
 @pytest.mark.parametrize("missing", [None, NAN, pd.NA, "purple"])
-def test_a_missing_or_undeclared_category_is_shared_by_the_weights_of_the_branches(missing):
+def test_a_missing_or_undeclared_category_is_divided_by_the_weights_of_the_branches(missing):
     tree = mixed_tree()
     row = np.array([[2.0, missing]], dtype=object)
     shares = tree.leaf_weights(row).toarray()[0]
@@ -115,7 +115,7 @@ def test_a_missing_or_undeclared_category_is_shared_by_the_weights_of_the_branch
     assert tree.apply(row).tolist() == [4], "apply follows the heaviest branch"
 
 
-def test_dates_are_refused_in_a_sentence():
+def test_dates_are_refused():
     frame = pd.DataFrame({"size": pd.to_datetime(["2020-01-01", None]), "colour": ["red", "blue"]})
     with pytest.raises(ValueError, match="'size' holds dates or times; convert them to numbers"):
         mixed_tree().apply(frame)
@@ -124,12 +124,12 @@ def test_dates_are_refused_in_a_sentence():
 @pytest.mark.parametrize(
     "name", ["kind", "feature", "threshold", "child_start", "missing", "counts"]
 )
-def test_a_file_without_a_needed_array_is_a_value_error(name):
+def test_a_file_without_a_required_array_raises_a_value_error(name):
     with pytest.raises(ValueError, match="Not a tree"):
         kt.Tree.from_dict({**stump().to_dict(), name: None})
 
 
-def test_decoding_brings_the_labels_back():
+def test_decoding_restores_the_labels():
     tree = mixed_tree()
     rows = np.array([[0.0, "red"], [np.nan, "blue"], [1.5, None]], dtype=object)
     again = tree.decode(tree.encode(rows))
@@ -139,30 +139,30 @@ def test_decoding_brings_the_labels_back():
     assert stump().decode(numbers) is numbers
 
 
-def test_text_never_cuts_whole_digits():
+def test_text_never_rounds_the_integer_part():
     assert stump(threshold=[20230115.5, NAN, NAN]).to_text().startswith("age <= 20230115.5:")
     assert stump(threshold=[1.25e-7, NAN, NAN]).to_text().startswith("age <= 1.25e-07:")
     assert stump(threshold=[1 / 3, NAN, NAN]).to_text(3).startswith("age <= 0.333:")
 
 
-def test_shares_multiply_where_two_values_are_missing():
+def test_shares_multiply_if_two_values_are_missing():
     shares = mixed_tree().leaf_weights([[NAN, None]]).toarray()[0]
     np.testing.assert_allclose(shares, [0, 1 / 3, 0, 1 / 3, 1 / 3])
 
 
-def test_rows_without_missing_values_are_not_disturbed_by_rows_with_them():
+def test_rows_without_missing_values_are_not_affected_by_rows_with_them():
     tree = mixed_tree()
     rows = [[0.0, "red"], [NAN, "blue"], [1.5, "green"]]
     assert tree.predict(rows).tolist() == ["bad", "good", "good"]
     np.testing.assert_allclose(tree.predict_proba(rows), [[1, 0], [0.25, 0.75], [0, 1]])
 
 
-def test_a_missing_value_without_a_rule_is_an_error_that_names_row_and_column():
+def test_a_missing_value_without_a_rule_raises_an_error_that_names_row_and_column():
     with pytest.raises(ValueError, match=r"Row 1 has no value for 'age'"):
         stump().apply([[1.0], [NAN]])
 
 
-def test_a_node_without_training_weight_answers_as_its_parent():
+def test_a_node_without_training_weight_has_the_probabilities_of_its_parent():
     tree = stump(counts=[[5, 4], [5, 4], [0, 0]])
     np.testing.assert_allclose(tree.predict_proba([[3.0]]), [[5 / 9, 4 / 9]])
 
@@ -198,7 +198,7 @@ def test_ties_go_to_the_first_declared_class_whatever_the_order_of_the_columns()
     assert ordered.predict([[3.0], [2.0], [np.nan]]).tolist() == ["b", "a", "b"]
 
 
-def test_a_tree_with_sorted_classes_is_written_as_ever_and_any_other_comes_back(tmp_path):
+def test_a_declared_order_is_saved_only_if_it_is_not_sorted(tmp_path):
     tree, ordered = two_orders()
     assert "declared" not in ordered.to_dict()
     tree.save(tmp_path / "tree.json")
@@ -225,7 +225,7 @@ def test_labels_that_cannot_be_compared_keep_their_order():
 
 
 @pytest.mark.parametrize("declared", [[0, 1], [0, 0, 1], [1, 2, 3], [[0, 1, 2]]])
-def test_an_invalid_declared_order_is_a_clear_error(declared):
+def test_an_invalid_declared_order_raises_a_clear_error(declared):
     with pytest.raises(ValueError, match="declared must hold the position of every class once"):
         two_orders(declared=declared)
 
@@ -233,7 +233,7 @@ def test_an_invalid_declared_order_is_a_clear_error(declared):
 def test_a_regression_tree_predicts_means_and_has_no_probabilities():
     tree = regression_stump()
     assert tree.predict([[0.0], [1.0]]).tolist() == [1.0, 3.0]
-    assert tree.predict([[NAN]]).tolist() == [2.5], "shared 1 to 3"
+    assert tree.predict([[NAN]]).tolist() == [2.5], "the missing value is divided 1 to 3"
     with pytest.raises(ValueError, match="no class probabilities"):
         tree.predict_proba([[0.0]])
 
@@ -253,7 +253,7 @@ def test_text_shows_tests_weights_and_errors():
     assert regression_stump().to_text() == "x[0] <= 0: 1 (1)\nx[0] > 0: 3 (3)"
 
 
-def test_shape_of_the_tree():
+def test_a_tree_reports_its_shape():
     tree = mixed_tree()
     assert (tree.n_nodes, tree.n_leaves, tree.max_depth) == (5, 3, 2)
     assert tree.depth.tolist() == [0, 1, 1, 2, 2]
@@ -263,7 +263,7 @@ def test_shape_of_the_tree():
     assert repr(tree) == "Tree(3 leaves, depth 2, 2 classes, 2 features)"
 
 
-def test_nothing_of_a_tree_can_be_changed():
+def test_a_tree_is_immutable():
     tree = mixed_tree()
     with pytest.raises(AttributeError):
         tree.n_features = 3
@@ -287,7 +287,7 @@ def test_no_array_of_a_tree_can_be_made_writeable_again(classes):
             array.flags.writeable = True
 
 
-def test_the_source_is_read_only_and_comes_back_from_pickle_and_json():
+def test_the_source_is_read_only_and_survives_pickle_and_json():
     given = {"model": "CART"}
     tree = stump(source=given)
     given["model"] = "changed"
@@ -299,7 +299,7 @@ def test_the_source_is_read_only_and_comes_back_from_pickle_and_json():
     assert dataclasses.replace(tree, feature_names=["x"]).source == {"model": "CART"}
 
 
-def test_a_tree_does_not_follow_changes_of_the_arrays_it_was_made_from():
+def test_changing_the_input_arrays_does_not_change_the_tree():
     counts = np.array([[5.0, 4.0], [5.0, 0.0], [0.0, 4.0]])
     tree = stump(counts=counts)
     counts[:] = 0
@@ -326,7 +326,7 @@ LABELS = [
 
 
 @pytest.mark.parametrize("classes", LABELS, ids=lambda labels: labels.dtype.str)
-def test_json_brings_back_every_array_and_label_to_the_bit(tmp_path, classes):
+def test_json_restores_every_array_and_label_exactly(tmp_path, classes):
     tree = stump(classes=classes, threshold=[0.1 + 0.2, NAN, NAN], source={"model": "CART"})
     tree.save(tmp_path / "tree.json")
     again = kt.Tree.load(tmp_path / "tree.json")
@@ -348,7 +348,7 @@ def test_json_is_strict_and_round_trips_all_kinds_of_trees(tmp_path, make):
     assert kt.Tree.from_dict(document).to_text() == tree.to_text()
 
 
-def test_labels_that_json_cannot_hold_are_an_error_and_leave_the_old_file(tmp_path):
+def test_labels_that_json_cannot_hold_raise_an_error_and_leave_the_old_file(tmp_path):
     path = tmp_path / "tree.json"
     stump(classes=np.array(["a", "b"], dtype=object)).save(path)  # text in an object array is fine
     odd = np.empty(2, dtype=object)
@@ -387,7 +387,7 @@ def test_saving_replaces_a_file_only_once_it_is_complete(tmp_path, monkeypatch, 
         mixed_tree().save(path)
     monkeypatch.undo()
     assert path.read_text() == before
-    assert [p.name for p in tmp_path.iterdir()] == ["tree.json"], "no temporary file stays"
+    assert [p.name for p in tmp_path.iterdir()] == ["tree.json"], "no temporary file is left"
 
 
 BROKEN = {
@@ -401,7 +401,7 @@ BROKEN = {
         "missing": [-2] * 5,
         "counts": [[1, 1]] * 5,
     },
-    "child of two": {"child": [1, 1]},
+    "child listed twice": {"child": [1, 1]},
     "child out of range": {"child": [1, 7]},
     "root as a child": {"child": [1, 0]},
     "leaf with children": {"kind": [1, 0, 0], "child_start": [0, 1, 2, 2]},
@@ -419,17 +419,17 @@ BROKEN = {
     "wrong number of classes": {"classes": ["no"]},
     "same label twice": {"classes": ["no", "no"]},
     "label out of range": {"label": [0, 0, 2]},
-    "missing goes nowhere": {"missing": [0, -2, -2]},
-    "missing code": {"missing": [-3, -2, -2]},
-    "names": {"feature_names": ["a", "b"]},
-    "dtype": {"compare_dtype": "float16"},
+    "missing values sent to no child": {"missing": [0, -2, -2]},
+    "unknown rule for missing values": {"missing": [-3, -2, -2]},
+    "wrong number of names": {"feature_names": ["a", "b"]},
+    "unknown dtype": {"compare_dtype": "float16"},
     "fractional children": {"child": [1.5, 2]},
     "too large for its type": {"child": [1, 2**40]},
     "counts as text": {"counts": [["5", "4"], ["5", "0"], ["0", "4"]]},
     "counts too large to add": {"counts": [[1e308, 1e308], [1e308, 0], [0, 1e308]]},
     "threshold as text": {"threshold": ["2.5", "nan", "nan"]},
     "threshold of a leaf": {"threshold": [2.5, 0.0, NAN]},
-    "no label": {"classes": ["no", None]},
+    "missing label": {"classes": ["no", None]},
     "NaN as a label": {"classes": [NAN, float("nan")]},
     "list as a label": {"classes": np.array([["a"], "b"], dtype=object)},
     "no columns": {"n_features": 0, "feature_names": []},
@@ -437,17 +437,17 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("changes", BROKEN.values(), ids=BROKEN.keys())
-def test_arrays_that_form_no_tree_are_a_clear_error(changes):
+def test_arrays_that_do_not_form_a_tree_raise_a_clear_error(changes):
     with pytest.raises(ValueError, match=r"Not a tree: .+\."):
         stump(**changes)
 
 
 NOMINAL_BROKEN = {
     "a category without a child": {"category_start": [0, 2, 2, 2, 2, 2], "category_child": [1, 2]},
-    "a category to a stranger": {"category_child": [1, 2, 3]},
+    "a category sent to a child of another node": {"category_child": [1, 2, 3]},
     "a child that nothing reaches": {"category_child": [1, 1, 1], "missing": [-2] * 5},
-    "unknown labels without a category": {"unknown": [-1, 3]},
-    "a rule for unknown labels in all columns but one": {"unknown": [-1]},
+    "unseen categories mapped to no category": {"unknown": [-1, 3]},
+    "a column without a rule for unseen categories": {"unknown": [-1]},
     "same category twice": {"categories": [None, ["red", "red", "blue"]]},
     "a list as a category": {"categories": [None, [["red"], ["g"], ["b"]]]},
     "a missing category": {"categories": [None, ["red", None, "blue"]]},
@@ -457,7 +457,7 @@ NOMINAL_BROKEN = {
 
 
 @pytest.mark.parametrize("changes", NOMINAL_BROKEN.values(), ids=NOMINAL_BROKEN.keys())
-def test_nominal_tests_that_do_not_fit_are_a_clear_error(changes):
+def test_invalid_nominal_tests_raise_a_clear_error(changes):
     data = mixed_tree().to_dict()
     data.update(changes)
     with pytest.raises(ValueError, match=r"Not a tree: .+\."):
@@ -480,7 +480,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_file_that_is_not_a_tree_is_a_value_error(tmp_path, text):
+def test_a_file_that_is_not_a_tree_raises_a_value_error(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ValueError, match=r"Not a tree|not a KeepTree file|digest does not match"):
         kt.Tree.load(tmp_path / "x.json")
@@ -490,26 +490,26 @@ VERSIONS = [True, 1.0, "1", None, [1]]
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=repr)
-def test_a_version_that_is_not_the_whole_number_is_a_value_error(version):
+def test_a_version_that_is_not_an_integer_raises_a_value_error(version):
     with pytest.raises(ValueError, match="Not a tree: its version is"):
         kt.Tree.from_dict({**stump().to_dict(), "version": version})
 
 
 @pytest.mark.parametrize("variance", [[1.0, np.inf, 0.0], [-1.0, 0.0, 0.0], ["1", "0", "0"]])
-def test_a_variance_is_finite_and_not_negative_or_unknown(variance):
+def test_a_variance_that_is_infinite_negative_or_text_is_refused(variance):
     with pytest.raises(ValueError, match="Not a tree"):
         kt.Tree.from_dict({**regression_stump().to_dict(), "variance": variance})
 
 
 ALTERED = {
-    "cut": {"dtype": "<U1", "values": ["bad", "good"]},
+    "truncated": {"dtype": "<U1", "values": ["bad", "good"]},
     "too wide": {"dtype": "<U9", "values": ["bad", "good"]},
     "numbers as text": {"dtype": "<U1", "values": [1, 2]},
     "rounded": {"dtype": "<i8", "values": [1.5, 2]},
     "wrapped": {"dtype": "|u1", "values": [1, 257]},
     "rounded to float32": {"dtype": "<f4", "values": [0.1, 0.2]},
-    "truth of text": {"dtype": "|b1", "values": ["a", ""]},
-    "truth of numbers": {"dtype": "|b1", "values": [0, 1]},
+    "text as booleans": {"dtype": "|b1", "values": ["a", ""]},
+    "numbers as booleans": {"dtype": "|b1", "values": [0, 1]},
     "time of day lost": {"dtype": "<M8[D]", "values": ["2020-01-01T12", "2020-01-02"]},
     "not a date": {"dtype": "<M8[D]", "values": ["x", "y"]},
     "NaN": {"dtype": "<f8", "values": [NAN, NAN]},
@@ -519,12 +519,12 @@ ALTERED = {
 
 
 @pytest.mark.parametrize("classes", ALTERED.values(), ids=ALTERED.keys())
-def test_labels_that_their_type_would_alter_are_a_value_error(classes):
+def test_labels_that_their_dtype_would_alter_raise_a_value_error(classes):
     with pytest.raises(ValueError, match="Not a tree"):
         kt.Tree.from_dict({**stump().to_dict(), "classes": classes})
 
 
-def test_a_huge_width_of_text_takes_no_memory():
+def test_a_huge_text_width_allocates_no_memory():
     classes = {"dtype": "<U10000000", "values": ["no", "yes"]}
     tracemalloc.start()
     with pytest.raises(ValueError, match="do not fit"):
@@ -534,7 +534,7 @@ def test_a_huge_width_of_text_takes_no_memory():
     assert peak < 1_000_000
 
 
-def test_text_labels_wider_than_the_longest_survive_json():
+def test_a_text_dtype_wider_than_its_labels_survives_json():
     tree = stump(classes=np.array(["no", "yes"], dtype="<U40"))
     assert kt.Tree.from_dict(tree.to_dict()).to_dict() == tree.to_dict()
 
@@ -551,7 +551,7 @@ TREES = {"stump": (stump(), [[1.0]]), "mixed": (mixed_tree(), [[1.0, "red"]])}
         *([None, [["red"], ["g"], ["b"]]], [None, {"a": 1}], [NAN, "x"]),
     ],
 )
-def test_a_field_of_another_type_is_a_value_error_or_harmless(name, junk, tree):
+def test_a_field_of_another_type_raises_a_value_error_or_is_harmless(name, junk, tree):
     tree, row = TREES[tree]
     data = {**tree.to_dict(), name: junk}
     try:
@@ -562,7 +562,7 @@ def test_a_field_of_another_type_is_a_value_error_or_harmless(name, junk, tree):
     assert tree.predict(row).shape == (1,)
 
 
-def test_a_truncated_file_is_a_value_error_at_every_length(tmp_path):
+def test_a_file_truncated_at_any_length_raises_a_value_error(tmp_path):
     mixed_tree().save(tmp_path / "whole.json")
     text = (tmp_path / "whole.json").read_text()
     for length in range(0, len(text), 37):
@@ -585,20 +585,20 @@ def test_wrong_columns_are_named():
 
 
 @pytest.mark.parametrize("names", [[0], [("a", "b")]], ids=["integer", "tuple"])
-def test_column_names_that_are_not_all_text_are_no_names(names):
+def test_column_names_that_are_not_all_text_are_ignored(names):
     frame = pd.DataFrame([[1.0], [3.0]])
     frame.columns = pd.Index(names, tupleize_cols=False)
     assert stump().apply(frame).tolist() == [1, 2]
 
 
-def test_a_tilde_is_the_home_folder_for_saving_and_loading(tmp_path, monkeypatch):
+def test_save_and_load_expand_a_tilde_to_the_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     stump().save("~/tree.json")
     assert kt.Tree.load("~/tree.json").to_dict() == stump().to_dict()
     assert (tmp_path / "tree.json").exists()
 
 
-def test_a_chain_of_ten_thousand_tests_breaks_nothing(tmp_path):
+def test_a_chain_of_ten_thousand_tests_does_not_overflow_the_stack(tmp_path):
     n = 10_000
     inner = np.arange(0, 2 * n, 2)  # inner node 2i has the leaf 2i + 1 and the next inner node
     kind = np.zeros(2 * n + 1, dtype=int)
@@ -626,7 +626,7 @@ def test_a_chain_of_ten_thousand_tests_breaks_nothing(tmp_path):
 
 @settings(max_examples=60, deadline=None)
 @given(trees(max_leaves=25))
-def test_the_preorder_is_that_of_a_walk(tree):
+def test_the_preorder_equals_that_of_a_naive_walk(tree):
     order, stack = [], [0]
     while stack:
         node = stack.pop()
@@ -635,8 +635,8 @@ def test_the_preorder_is_that_of_a_walk(tree):
     assert tree.preorder.tolist() == order
 
 
-def test_a_shared_value_above_a_test_without_a_rule_is_an_error_on_every_branch():
-    """The heaviest branch has all values; the other lacks one and has no rule for it."""
+def test_a_divided_row_is_refused_if_any_branch_lacks_a_rule_for_missing_values():
+    """The row has every value that the heaviest branch tests, but not the one of the other."""
     tree = kt.Tree(
         kind=[1, 1, 0, 0, 1, 0, 0],
         feature=[0, 1, -1, -1, 2, -1, -1],
@@ -655,8 +655,8 @@ def test_a_shared_value_above_a_test_without_a_rule_is_an_error_on_every_branch(
 
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(trees(missing=("share", "mixed")), oblique_trees(missing=("share",))))
-def test_a_single_row_has_the_average_of_a_table_to_the_last_bit(tree):
-    """A few shared rows are walked one by one, many are multiplied as a sparse matrix."""
+def test_single_rows_have_exactly_the_averages_of_a_table(tree):
+    """Few divided rows are walked one by one; many are multiplied as a sparse matrix."""
     X = random_rows(tree, 3, n=30, missing=0.3)
     values = np.random.default_rng(4).random((tree.n_nodes, 3))
     table = tree.leaf_average(X, values)
