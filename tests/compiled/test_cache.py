@@ -13,7 +13,7 @@ from numpy import float64
 
 from keeptree._compiled.signature import Entry, In, Out
 
-numba = pytest.importorskip("numba", reason="a wheel does without numba")
+numba = pytest.importorskip("numba", reason="numba is not installed")
 
 from keeptree._compiled import cache as cache_module  # noqa: E402
 from keeptree._compiled.jit import compile_entry  # noqa: E402
@@ -25,7 +25,7 @@ def double(x: In(float64, 1), out: Out(float64, 1)):
 
 
 DOUBLE = Entry("test_double", double, double.__annotations__)
-double.__module__ = "keeptree._compiled.route"  # the file whose changes must be noticed
+double.__module__ = "keeptree._compiled.route"  # the file that the cache watches for changes
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def check_works():
     np.testing.assert_array_equal(out, 2 * x)
 
 
-def test_a_compiled_function_is_read_again(folder):
+def test_a_compiled_function_is_read_from_the_cache(folder):
     check_works()
     (path,) = folder.glob("test_double.*")
     stamp = path.stat().st_mtime_ns
@@ -58,7 +58,7 @@ def test_a_truncated_file_is_compiled_again(folder, size):
     assert len(path.read_bytes()) > 500
 
 
-def test_a_file_with_something_else_is_compiled_again(folder):
+def test_a_file_with_other_content_is_compiled_again(folder):
     check_works()
     (path,) = folder.glob("test_double.*")
     for payload in (b"nonsense", pickle.dumps(("other",)), pickle.dumps(None)):
@@ -66,7 +66,7 @@ def test_a_file_with_something_else_is_compiled_again(folder):
         check_works()
 
 
-def test_no_writable_folder_is_no_error(monkeypatch, tmp_path):
+def test_without_a_writable_folder_functions_still_compile(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(cache_module, "cache_folders", lambda: [tmp_path / "file" / "below"])
     check_works()
@@ -75,7 +75,7 @@ def test_no_writable_folder_is_no_error(monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_the_next_folder_is_used_where_the_first_cannot_be_written(monkeypatch, tmp_path):
+def test_the_next_folder_is_used_if_the_first_cannot_be_written(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     folders = [tmp_path / "file" / "below", tmp_path / "second"]
     monkeypatch.setattr(cache_module, "cache_folders", lambda: folders)
@@ -89,7 +89,9 @@ def test_the_folders_are_those_of_the_sources_the_user_and_temporary_files(monke
     first, second, third = find()
     assert (first.name, second) == ("__pycache__", tmp_path / "keeptree")
     assert third.name.startswith("keeptree-")
-    monkeypatch.setenv("XDG_CACHE_HOME", "~/relative")  # expanduser leaves this if HOME is unset
+    monkeypatch.setenv(
+        "XDG_CACHE_HOME", "~/relative"
+    )  # expanduser leaves this unchanged if HOME is unset
     assert len(find()) == 2
 
     def no_temporary_folder():
@@ -100,7 +102,7 @@ def test_the_folders_are_those_of_the_sources_the_user_and_temporary_files(monke
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
-def test_a_folder_that_others_can_write_is_not_used(monkeypatch, tmp_path):
+def test_a_folder_that_others_can_write_to_is_not_used(monkeypatch, tmp_path):
     shared, link = tmp_path / "shared", tmp_path / "link"
     shared.mkdir()
     shared.chmod(0o777)
@@ -111,7 +113,7 @@ def test_a_folder_that_others_can_write_is_not_used(monkeypatch, tmp_path):
     assert not list(tmp_path.glob("test_double.*"))
 
 
-def test_four_processes_can_start_on_an_empty_cache(tmp_path):
+def test_four_processes_can_start_with_an_empty_cache(tmp_path):
     code = (
         "import os, pathlib\n"
         "from keeptree._compiled import cache\n"

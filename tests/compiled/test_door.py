@@ -1,4 +1,4 @@
-"""A wrong argument of a compiled function raises an error that names it and never crashes."""
+"""A wrong argument to a compiled function raises an error that names it, and never crashes."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ def _all_entries():
 
 
 def valid(kind):
-    """Return an argument that fits."""
+    """Return a valid argument."""
     fields = fields_of(kind)
     if fields is not None:
         return kind(*(valid(inside) for inside in fields.values()))
@@ -32,7 +32,7 @@ def valid(kind):
 
 
 def wrong_ones(kind):
-    """Return arguments that do not fit, each in one way."""
+    """Return invalid arguments, each wrong in one way."""
     if kind is None:
         return ["something"]
     fields = fields_of(kind)
@@ -47,7 +47,7 @@ def wrong_ones(kind):
 
 def plain_ones(kind):
     if kind is bool:
-        return []  # any object can be true or false
+        return []  # any object can be used as a boolean
     return arrays(kind) or [None, "text", [1]]
 
 
@@ -98,7 +98,7 @@ def _door(function, code):
     return make_door(entry, lambda: code)
 
 
-def test_the_error_says_what_came_and_what_is_wanted():
+def test_the_error_names_the_argument_and_what_is_expected():
     door = _door(add_up, lambda *arguments: None)
     pair = Pair(np.zeros(3), 1)
     with pytest.raises(
@@ -111,7 +111,7 @@ def test_the_error_says_what_came_and_what_is_wanted():
         door((np.zeros(3), 1), 1.0, np.zeros(3))
 
 
-def test_numbers_are_converted_and_subclasses_of_arrays_pass(tmp_path):
+def test_numbers_are_converted_and_subclasses_of_arrays_are_accepted(tmp_path):
     seen = []
     door = _door(add_up, lambda *arguments: seen.append(arguments))
     mapped = np.memmap(tmp_path / "values", dtype=float64, mode="w+", shape=(3,))
@@ -119,7 +119,7 @@ def test_numbers_are_converted_and_subclasses_of_arrays_pass(tmp_path):
     assert type(seen[0][1]) is float
 
 
-def test_the_machine_code_is_asked_for_once_when_it_is_first_needed():
+def test_the_machine_code_is_loaded_once_on_first_use():
     loads = []
 
     def load():

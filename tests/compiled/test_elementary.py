@@ -18,11 +18,13 @@ DOMAINS = {
 }
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).precision < 18, reason="no longer floats here")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).precision < 18, reason="needs a long double of higher precision"
+)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @settings(deadline=None)  # compiled when first called
 @given(data=st.data())
-def test_they_are_right_to_the_last_place(name, data):
+def test_results_are_accurate_to_the_last_place(name, data):
     x = data.draw(DOMAINS[name])
     exact = EXACT[name](np.longdouble(x))
     unit = np.spacing(max(abs(float(exact)), np.finfo(float).tiny))
@@ -38,7 +40,7 @@ def test_machine_code_rounds_every_step_as_python_does(name, data):
     assert float(FUNCTIONS[name](x)).hex() == float(in_python(x)).hex()
 
 
-def test_beyond_their_range_they_have_the_limit():
+def test_arguments_outside_the_range_give_the_limit():
     assert [exp(x) for x in (-math.inf, -800.0, 0.0, 800.0)] == [0.0, 0.0, 1.0, math.inf]
     assert [log(1.0), log(math.inf), log1p(0.0), log1p(math.inf)] == [0.0, math.inf, 0.0, math.inf]
     assert math.isnan(exp(math.nan))

@@ -24,7 +24,7 @@ def test_a_changed_source_makes_the_machine_code_outdated(monkeypatch, tmp_path)
     assert digest() != before
 
 
-def test_a_function_is_built_from_its_file_and_all_that_this_imports(monkeypatch, tmp_path):
+def test_the_digest_of_a_file_covers_everything_it_imports(monkeypatch, tmp_path):
     monkeypatch.setattr(native, "HERE", tmp_path)
     digest = native.source_digest.__wrapped__
     (tmp_path / "top.py").write_text("from keeptree._compiled.middle import a\n")
@@ -48,7 +48,7 @@ def test_machine_code_of_other_sources_is_not_used(monkeypatch, tmp_path, conten
     native.source_digest.cache_clear()
 
 
-def test_without_machine_code_and_numba_one_sentence_says_what_to_install():
+def test_without_machine_code_and_numba_the_error_says_what_to_install():
     code = (
         "import os, sys\n"
         "os.environ['KEEPTREE_NATIVE'] = '0'\n"
@@ -60,7 +60,7 @@ def test_without_machine_code_and_numba_one_sentence_says_what_to_install():
     assert "pip install 'keeptree[jit]'" in done.stderr
 
 
-@pytest.mark.skipif(native.load_native() is None, reason="there is no machine code here")
+@pytest.mark.skipif(native.load_native() is None, reason="no machine code is installed")
 def test_with_machine_code_numba_is_not_imported():
     code = (
         "import sys\n"
