@@ -1,4 +1,4 @@
-"""Code as users write it; mypy checks it in ``make lint``, and ``test_sample.py`` runs it."""
+"""Typical user code, which ``make lint`` checks with mypy and ``test_sample.py`` runs."""
 
 from pathlib import Path
 from typing import Any, assert_type
@@ -14,7 +14,7 @@ Numbers = NDArray[np.float64]
 
 
 def keep_a_tree(X: Numbers, y: NDArray[Any]) -> kt.Tree:
-    """Return grow, keep and read a tree."""
+    """Grow, keep and sign a tree."""
     learner = kt.C45Classifier(min_samples_leaf=5, pruning="none").fit(X, y)
     assert_type(learner, kt.C45Classifier)
     tree = kt.keep(learner)
@@ -36,7 +36,7 @@ def score_cases(tree: kt.Tree, X: Numbers, y: NDArray[Any]) -> Numbers:
 
 
 def files(folder: Path, tree: kt.Tree) -> kt.Tree:
-    """Return files are named by text or by a Path."""
+    """Save and load a tree, with paths given as text or as a Path."""
     kt.save(tree, folder / "tree.json")
     tree.save(str(folder / "again.json"))
     assert_type(kt.verify_file(folder / "tree.json").signed, bool)
@@ -52,7 +52,7 @@ def figures(comparison: Comparison) -> float:
 
 
 def mistakes(tree: kt.Tree, X: Numbers) -> None:
-    """Contain mistakes that a type checker must find; mypy reports an ignore that is not needed."""
+    """Make mistakes that a type checker must find; mypy reports ignores that are not needed."""
     kt.KeptTreeClassifier(tree, decide="leaf")  # type: ignore[arg-type]
     kt.KeptTreeClassifier(tree, coherence=True)  # type: ignore[call-arg]
     tree.apply(X).to_text()  # type: ignore[attr-defined]

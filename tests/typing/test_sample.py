@@ -1,4 +1,4 @@
-"""The sample that mypy reads really runs, and every public name is annotated."""
+"""The sample that mypy checks also runs, and every public name is annotated."""
 
 import ast
 import inspect
@@ -47,7 +47,7 @@ def test_every_public_function_is_annotated(function):
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_annotations_list_the_words_that_a_parameter_allows(kind):
+def test_annotations_list_the_text_values_that_a_parameter_allows(kind):
     constraints = getattr(kind, "_parameter_constraints", {})
     annotated = get_type_hints(kind.__init__) if constraints else {}
     for name, hint in annotated.items():
@@ -63,7 +63,7 @@ def words(hint):
     return [word for part in get_args(hint) for word in words(part)]
 
 
-def test_type_checkers_see_the_public_names_where_they_are():
+def test_the_stub_imports_every_public_name_from_its_module():
     stub = ast.parse((PACKAGE / "__init__.pyi").read_text())
     seen = {
         alias.asname: node.module
