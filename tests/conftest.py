@@ -5,8 +5,8 @@ import os
 import pytest
 from hypothesis import settings
 
-# No test has a deadline, which a busy machine would miss. CI tries the same examples each time, so
-# that it fails only after changes; other runs look for new ones.
+# No test has a deadline, because a busy machine would miss it. CI tries the same examples each
+# time, so that it fails only after changes; other runs look for new ones.
 settings.register_profile("keeptree", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("keeptree")
 
@@ -31,7 +31,7 @@ def hostile(request):
 
 @pytest.fixture
 def closed_figures():
-    """Draw without a window, and close what was drawn."""
+    """Draw without a window, and close all figures afterwards."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -43,8 +43,8 @@ def closed_figures():
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch):
-    """Suppress progress lines on a busy machine; they are tested with their own clock.
+    """Suppress progress lines, which a slow machine would print.
 
-    test_progress.py sets its own times.
+    test_progress.py tests them with its own times.
     """
     monkeypatch.setattr("keeptree.progress._FIRST", 3600.0)

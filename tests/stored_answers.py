@@ -1,7 +1,7 @@
-"""Models in files and what they answered, to the last bit: every processor must say the same.
+"""Stored models and their predictions, which every processor must reproduce exactly.
 
 ``python -m tests.stored_answers store`` fits the models and writes them again, which is needed only
-if their arithmetic is meant to change. ``python -m tests.stored_answers`` prints what they answer.
+if their arithmetic is meant to change. ``python -m tests.stored_answers`` prints their predictions.
 """
 
 import json
@@ -15,7 +15,7 @@ import keeptree as kt
 from keeptree.probability.methods import METHODS, make_method
 
 FOLDER = Path(__file__).parent / "fixtures" / "answers"
-# Every method, and what else reaches a compiled function of its own.
+# Every method, and other models that use compiled functions of their own.
 MODELS = {
     **{name: make_method(name) for name in METHODS},
     "leaf-window": kt.DistanceKernelClassifier(scope="leaf", kernel="epanechnikov"),
@@ -52,12 +52,12 @@ def read_rows():
 
 
 def stored_answers():
-    """Return the answers of each file when it was written, as hexadecimal floats."""
+    """Return the stored predictions of each model, as hexadecimal floats."""
     return json.loads((FOLDER / "answers.json").read_text())
 
 
 def answers():
-    """Return the answers of each file now."""
+    """Return the current predictions of each stored model."""
     rows = read_rows()
     names = stored_answers()
     return {name: as_hex(answer(kt.load(FOLDER / f"{name}.model.json"), rows)) for name in names}
@@ -68,9 +68,9 @@ def as_hex(values):
 
 
 def store():
-    """Fit every model and write it, rows and answers."""
+    """Fit every model, and write the models, the rows and the predictions."""
     rows = draw(40, 2, seed=1)[0]
-    rows.iloc[:4, :4] *= 20.0  # far outside
+    rows.iloc[:4, :4] *= 20.0  # far outside the training range
     columns = {name: as_hex(rows[name]) for name in rows.columns[:-1]}
     columns["colour"] = rows["colour"].tolist()
     (FOLDER / "rows.json").write_text(json.dumps(columns) + "\n")

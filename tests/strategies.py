@@ -91,7 +91,7 @@ def random_tree(
 
 
 def random_oblique_tree(seed, share=0.7, **options):
-    """Return a tree of ``random_tree`` in which a share of the numeric tests become oblique ones.
+    """Return a tree of ``random_tree`` in which a share of the numeric tests becomes oblique.
 
     Sums have one to three terms; some repeat the weights of another test, so that regions lie
     between parallel hyperplanes, or are empty.
@@ -132,7 +132,7 @@ def random_rows(tree, seed, n=50, missing=0.0, on_threshold=0.3):
 
 
 def decode(tree, X):
-    """Return encoded rows as a user has them: labels in nominal columns, None where missing."""
+    """Return encoded rows in their original form: labels in nominal columns, None if missing."""
     if not tree.has_nominal:
         return X
     rows = X.astype(object)
@@ -144,7 +144,7 @@ def decode(tree, X):
 
 @st.composite
 def oblique_trees(draw, max_leaves=20, max_classes=4, nominal=True, missing=("error",)):
-    """Return random trees with oblique tests among others."""
+    """Return random trees in which some tests are oblique."""
     n_features = draw(st.integers(1, 5))
     return random_oblique_tree(
         seed=draw(st.integers(0, 2**32 - 1)),

@@ -73,12 +73,12 @@ def test_imports_point_one_way(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_the_package_imports_nothing_that_only_a_checkout_has(path):
+def test_the_package_imports_nothing_from_the_rest_of_the_repository(path):
     outside = {"benchmarks", "docs", "reproduction", "tests", "tools"}
     assert outside.isdisjoint(name.split(".")[0] for name in imported_modules(path))
 
 
-def test_only_a_sample_knows_the_tree_it_is_encoded_for():
+def test_only_modules_about_samples_import_the_tree():
     knowing = {p.stem for p in (SOURCE / "data").glob("*.py") if "tree" in imported_parts(p)}
     assert knowing <= {"observed", "reference", "sample"}
 
@@ -94,7 +94,7 @@ def test_no_file_imports_a_private_name_of_another(path):
 # them.
 FOREIGN = {
     "_cache": {"_compiled/jit.py"},  # numba looks for compiled code there
-    "_categories": {"importers/oblique.py"},  # which obliquetree knows
+    "_categories": {"importers/oblique.py"},  # the categories that obliquetree has seen
     # scikit-learn checks parameters this way
     "_parameter_constraints": {"savable.py", "probability"},
 }
@@ -136,14 +136,14 @@ def foreign_private_names(source):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_no_file_asks_for_a_private_attribute_of_another(path):
+def test_no_file_uses_a_private_attribute_of_another(path):
     place = path.relative_to(SOURCE).as_posix()
     for name in foreign_private_names(path.read_text()):
         allowed = FOREIGN.get(name, set())
-        assert place in allowed or path.parent.name in allowed, f"{place} asks for {name}"
+        assert place in allowed or path.parent.name in allowed, f"{place} uses {name}"
 
 
-def test_private_attributes_are_found_however_they_are_asked_for():
+def test_private_attributes_are_found_however_they_are_accessed():
     asked = "x._a; getattr(x, '_b'); f(_c=1); g()._d; hasattr(self, '_e'); x._f = 1"
     assert foreign_private_names(asked) == {"_a", "_b", "_c", "_d", "_e", "_f"}
     assert not foreign_private_names("self._a; cls._b; super()._c; x._fields; x.__dict__; x.a")
@@ -151,12 +151,12 @@ def test_private_attributes_are_found_however_they_are_asked_for():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_numba_lives_among_the_compiled_functions_only(path):
+def test_only_the_compiled_functions_import_numba(path):
     if "_compiled" not in path.parts:
         assert not any(name.split(".")[0] == "numba" for name in imported_modules(path))
 
 
-def test_the_public_names_are_sorted_and_all_there():
+def test_the_public_names_are_sorted_and_complete():
     assert keeptree.__all__ == sorted(keeptree.__all__)
     for name in keeptree.__all__:
         assert getattr(keeptree, name).__name__ == name
@@ -165,7 +165,7 @@ def test_the_public_names_are_sorted_and_all_there():
         keeptree.Forest  # noqa: B018
 
 
-def test_importing_the_package_loads_nothing_heavy():
+def test_importing_the_package_loads_no_heavy_library():
     heavy = ("numpy", "sklearn", "numba")
     code = f"import sys, keeptree; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Blocks of rows on threads."""
+"""Blocks of rows are processed on several threads."""
 
 import threading
 
@@ -22,7 +22,7 @@ def test_every_row_is_visited_once_and_results_come_in_order(n_jobs, block):
     assert starts == list(range(0, 20, block))
 
 
-def test_no_rows_are_no_calls():
+def test_without_rows_nothing_is_called():
     assert map_rows(lambda start, stop: 1 / 0, 0) == []
 
 

@@ -1,4 +1,4 @@
-"""The command line from outside: what it prints, what it writes, how it fails."""
+"""The command line as users see it: what it prints, what it writes, how it fails."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_json_prints_the_figures_and_nothing_else(tmp_path, capsys):
         assert f"{row['ours']['value']:.3f}" in page
 
 
-def test_help_and_version_import_nothing_heavy():
+def test_help_and_version_import_no_heavy_library():
     code = (
         "import sys, keeptree.cli\n"
         "try: keeptree.cli.main([sys.argv[1]])\n"
@@ -67,7 +67,7 @@ def test_help_and_version_import_nothing_heavy():
         assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_version(capsys):
+def test_version_is_printed(capsys):
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])
     assert capsys.readouterr().out == f"keeptree {__version__}\n"
@@ -80,7 +80,7 @@ def test_every_command_has_help(capsys):
         assert f"usage: keeptree {command.name}" in capsys.readouterr().out
 
 
-def test_no_command_shows_the_help(capsys):
+def test_without_a_command_the_help_is_shown(capsys):
     assert cli.main([]) == 0
     assert "demo" in capsys.readouterr().out
 
@@ -94,7 +94,7 @@ def test_no_command_shows_the_help(capsys):
         (["demo", "--out"], "argument --out: expected one argument; see keeptree demo --help"),
     ],
 )
-def test_wrong_arguments_are_one_sentence_and_code_2(arguments, sentence, capsys):
+def test_wrong_arguments_print_one_sentence_and_return_2(arguments, sentence, capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main(arguments)
     printed = capsys.readouterr()
@@ -103,7 +103,7 @@ def test_wrong_arguments_are_one_sentence_and_code_2(arguments, sentence, capsys
     assert printed.out == ""
 
 
-def test_a_folder_that_does_not_exist_is_one_sentence_and_code_2(tmp_path, capsys):
+def test_a_missing_folder_prints_one_sentence_and_returns_2(tmp_path, capsys):
     missing = tmp_path / "missing"
     assert cli.main(["demo", "--out", str(missing / "page.html")]) == 2
     printed = capsys.readouterr()
@@ -116,7 +116,9 @@ def test_a_folder_that_does_not_exist_is_one_sentence_and_code_2(tmp_path, capsy
 
 
 @pytest.mark.parametrize("library", ["jinja2", "rich"])
-def test_a_missing_library_is_one_sentence_with_the_command(library, tmp_path, monkeypatch, capsys):
+def test_a_missing_library_prints_one_sentence_with_the_command(
+    library, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setitem(sys.modules, library, None)  # how Python marks a module as not installed
     assert cli.main(["demo", "--out", str(tmp_path / "page.html")]) == 2
     printed = capsys.readouterr()
@@ -132,7 +134,7 @@ def test_debug_shows_where_an_error_arose(tmp_path):
         cli.main(["--debug", "demo", "--out", str(tmp_path / "missing" / "page.html")])
 
 
-def test_an_error_of_ours_is_not_mistaken_for_bad_input(monkeypatch):
+def test_a_bug_is_not_mistaken_for_bad_input(monkeypatch):
     def broken(options):
         raise KeyError("a bug")
 
@@ -142,7 +144,7 @@ def test_an_error_of_ours_is_not_mistaken_for_bad_input(monkeypatch):
         cli.main(["broken"])
 
 
-def test_a_grown_tree_is_saved_where_the_tilde_points(tmp_path, monkeypatch, capsys):
+def test_a_tilde_in_the_output_path_is_expanded(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     rows = [f"{x},{'low' if x < 10 else 'high'}" for x in range(20)]
@@ -161,15 +163,15 @@ def test_a_grown_tree_never_overwrites_the_data(tmp_path, capsys):
     assert data.read_text().startswith("x,class")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
-def test_a_reader_that_stops_early_is_no_error():
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+def test_a_reader_that_stops_early_causes_no_error():
     command = f"{sys.executable} -m keeptree --help | head -n 1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.stderr == ""
     assert done.stdout.startswith("usage")
 
 
-def test_a_pattern_that_the_shell_made_several_files_of_asks_for_quotes(tmp_path, capsys):
+def test_a_pattern_expanded_by_the_shell_gives_advice_to_quote_it(tmp_path, capsys):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("x\n1\n")
     with pytest.raises(SystemExit) as raised:

@@ -24,7 +24,7 @@ def run(folder, *options):
     return main(["audit", str(folder / "model.json"), *map(str, options)])
 
 
-def test_the_exit_code_says_whether_a_chosen_alarm_went_off(folder, capsys):
+def test_the_exit_code_is_1_if_a_chosen_alarm_is_raised(folder, capsys):
     assert run(folder, folder / "same.csv", "--fail-on", "drift", "--fail-on", "accuracy") == 0
     assert "No alarm" in capsys.readouterr().out
     assert run(folder, folder / "moved.csv") == 0
@@ -32,7 +32,7 @@ def test_the_exit_code_says_whether_a_chosen_alarm_went_off(folder, capsys):
     assert "the data have changed in income" in capsys.readouterr().out
 
 
-def test_json_and_page_hold_what_the_terminal_shows(folder, capsys, tmp_path):
+def test_json_and_page_have_the_same_verdict(folder, capsys, tmp_path):
     page = tmp_path / "audit.html"
     code = run(folder, folder / "moved.csv", "--target", "outcome", "--json", "--out", page)
     found = json.loads(capsys.readouterr().out)
@@ -53,7 +53,9 @@ def test_json_and_page_hold_what_the_terminal_shows(folder, capsys, tmp_path):
         (["same.csv", "--fail-on", "weather"], "invalid choice"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(folder, capsys, monkeypatch, options, sentence):
+def test_bad_input_prints_one_sentence_and_returns_2(
+    folder, capsys, monkeypatch, options, sentence
+):
     monkeypatch.chdir(folder)
     try:
         code = run(folder, *options)

@@ -1,4 +1,4 @@
-"""Every command with --json prints one JSON object with a schema, and the keys of the guide."""
+"""Every command with --json prints one JSON object with a schema and the documented keys."""
 
 import json
 import re
@@ -46,18 +46,18 @@ def has_json(command):
 
 
 def documented_keys(command):
-    """Return the keys in the guide's row of a command; None if it refers to another place."""
+    """Return the keys that the guide lists for a command; None if it refers to ``to_dict``."""
     guide = (ROOT / "docs/guide/commands.md").read_text().partition("## JSON")[2]
     (row,) = re.findall(rf"^\|[^|]*`{command}`[^|]*\|(.*)\|$", guide, re.MULTILINE)
     return None if "to_dict" in row else set(re.findall(r"`(\w+)`", row))
 
 
-def test_all_commands_have_json():
+def test_every_command_with_json_is_tested_here():
     assert {command.name for command in COMMANDS if has_json(command)} == CALLS.keys()
 
 
 @pytest.mark.parametrize("command", CALLS)
-def test_json_is_one_object_with_its_schema_first_and_the_keys_of_the_guide(
+def test_json_is_one_object_that_starts_with_its_schema_and_has_the_documented_keys(
     command, folder, monkeypatch, capsys
 ):
     monkeypatch.chdir(folder)

@@ -11,9 +11,9 @@ import pytest
 import keeptree as kt
 from keeptree import cli
 
-LINES = 30  # number of lines for each command
+LINES = 30  # number of random lines for each command
 DATA = ["data.csv", "--target", "y"]
-VALID = {  # a valid line for each command, in which one thing is then made wrong
+VALID = {  # a valid line for each command; each malformed line changes one thing in it
     "report": ["report", *DATA, "--out", "new.html"],
     "demo": ["demo", "--out", "new.html"],
     "fit": ["fit", *DATA, "--out", "new.json"],
@@ -27,7 +27,7 @@ VALID = {  # a valid line for each command, in which one thing is then made wron
     "export": ["export", "model.json", "--to", "new.mmd"],
     "audit": ["audit", "model.json", "data.csv"],
 }
-PAIRS = {  # option of a column and a value -> wrong values, which only the command can recognise
+PAIRS = {  # option -> wrong values that the command refuses, though the parser accepts them
     "--bounds": ["x=", "x=3", "x=a:b", "nowhere=1:2", "x=5:1", "=1:2"],
     "--cost": ["x=", "x=-1", "x=much", "nowhere=2", "x"],
     "--step": ["x=", "x=0", "x=nan", "nowhere=2", "x"],
@@ -203,7 +203,7 @@ WAYS = [unknown_option, stray_argument, value_left_out, wrong_type, wrong_choice
 
 
 def malformed(name):
-    """Yield lines with one thing wrong, several of each kind."""
+    """Return lines with one thing wrong, several of each kind."""
     rng = random.Random(name)
     lines = [WAYS[k % len(WAYS)](name, rng) for k in range(LINES)]
     return [*lines, *(replaced(VALID[name], o, value) for o in sorted(set(PAIRS) & set(
@@ -216,7 +216,7 @@ def everything(folder):
 
 
 @pytest.mark.parametrize("name", [command.name for command in cli.COMMANDS])
-def test_a_malformed_line_is_one_sentence_and_writes_nothing(name, folder, monkeypatch, capsys):
+def test_a_malformed_line_prints_one_sentence_and_writes_nothing(name, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     before = everything(folder)
     for line in malformed(name):

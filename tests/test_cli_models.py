@@ -1,4 +1,4 @@
-"""The everyday commands: fit, predict, explain, report; each bad input is one sentence, code 2."""
+"""The everyday commands: fit, predict, explain and report, with good and bad input."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def _inside(folder, monkeypatch):
 FIT = ["fit", "train.csv", "--target", "risk", "--nominal", "area", "--method", "smoothed"]
 
 
-def test_fit_says_what_it_did_and_saves_a_model(capsys, folder):
+def test_fit_prints_a_summary_and_saves_a_model(capsys, folder):
     assert main([*FIT, "--max-depth", "2", "--out", "small.json"]) == 0
     printed = capsys.readouterr().out
     assert "and fitted SmoothedTreeClassifier to it." in printed
@@ -72,7 +72,7 @@ def test_fit_calibrates_on_held_out_cases(capsys, saved):
         np.testing.assert_array_equal(sets.str.contains(label), expected[:, at])
 
 
-def test_grow_limits_the_leaves(capsys):
+def test_grow_limits_the_number_of_leaves(capsys):
     call = ["grow", "train.csv", "--target", "risk", "--nominal", "area", "--pruning", "none"]
     assert main([*call, "--max-leaves", "3", "--out", "three.json"]) == 0
     assert "Saved as three.json." in capsys.readouterr().out
@@ -116,7 +116,7 @@ def test_predict_counts_where_the_estimate_disagrees(capsys):
     assert told in capsys.readouterr().out
 
 
-def test_costs_decide_in_place_of_the_tree(capsys):
+def test_costs_decide_instead_of_the_tree(capsys):
     costs = '{"high": {"low": 50}}'
     assert main([*FIT[:-1], "kernel", "--costs", costs, "--out", "costs.json"]) == 0
     assert (
@@ -141,7 +141,7 @@ def test_costs_decide_in_place_of_the_tree(capsys):
         ('{"hgih": {"low": 5}}', "did you mean 'high'?"),
     ],
 )
-def test_costs_that_do_not_fit_are_one_sentence_and_code_2(capsys, costs, says):
+def test_invalid_costs_print_one_sentence_and_return_2(capsys, costs, says):
     with pytest.raises(SystemExit) as stop:
         raise SystemExit(main([*FIT, "--costs", costs, "--out", "none.json"]))
     assert stop.value.code == 2
@@ -149,7 +149,7 @@ def test_costs_that_do_not_fit_are_one_sentence_and_code_2(capsys, costs, says):
     assert not Path("none.json").exists()
 
 
-def test_predict_on_the_standard_output_is_csv_and_nothing_else(saved, folder):
+def test_predict_prints_nothing_but_csv_on_standard_output(saved, folder):
     done = keeptree("predict", str(saved), "loans.csv", "--out", "-", cwd=folder)
     assert len(done.stdout.splitlines()) == 401
     assert done.stdout.startswith('"prediction","probability_high"')
@@ -164,7 +164,7 @@ def write(name, text, encoding="utf-8"):
 
 
 def fit_text(name, text):
-    """Return the call that fits a file with this text, whose target is y."""
+    """Return a function that writes a file with this text and returns the call that fits it."""
     return lambda model: ["fit", write(name, text), "--target", "y"]
 
 
@@ -181,14 +181,14 @@ def many_values():
 
 
 def odd_cells(name, cell):
-    """Write a Parquet file with a column of such cells."""
+    """Write a Parquet file with a column in which every cell is ``cell``."""
     frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "odd": [cell] * 4, "y": list("abab")})
     frame.to_parquet(name)
     return name
 
 
 BAD = {
-    "a table in place of a tree": (
+    "a table instead of a tree": (
         lambda m: ["keep", "train.csv", "--out", "o.json"],
         "train.csv is a table of cases, not a tree; grow a tree from it with keeptree grow",
     ),
@@ -212,7 +212,7 @@ BAD = {
         lambda m: ["fit", odd_cells("inf.parquet", np.inf), "--target", "y"],
         "The column 'odd' holds infinite numbers",
     ),
-    "a model that was cut off": (
+    "a truncated model": (
         lambda m: ["predict", write("cut.json", m.read_text()[:500]), "loans.csv", "--out", "-"],
         "cut.json is not a KeepTree file: it ends unexpectedly",
     ),
@@ -224,7 +224,7 @@ BAD = {
         lambda m: ["fit", write("ru.csv", "x,y\nМосква,a\nТула,b\n", "cp1251"), "--target", "y"],
         "it is not in UTF-8; name its encoding with --encoding, for instance",
     ),
-    "the home of nobody": (
+    "the home folder of an unknown user": (
         lambda m: ["fit", "~nobody-at-all/x.csv", "--target", "y"],
         "~nobody-at-all/x.csv: there is no such user; check the name.",
     ),
@@ -236,11 +236,11 @@ BAD = {
         fit_text("dates.csv", "x,y\n2015-01-03,a\n2015-01-04,b\n"),
         "'x' holds dates such as '2015-01-03'; read them as days since 1970-01-01 with --dates",
     ),
-    "days or months": (
+    "dates with days and months in an unknown order": (
         lambda m: [*fit_text("d2.csv", "x,y\n1/2/2015,a\n2/3/2015,b\n")(m), "--dates", "days"],
         "none of them shows whether the day or the month comes first; give --dates dmy",
     ),
-    "a comma that may mean two things": (
+    "an ambiguous comma": (
         lambda m: [*fit_text("comma.csv", "x;y\n1,169;a\n2,300;b\n")(m), "--sep", ";"],
         "shows whether the comma marks decimals or thousands; give --decimal , or --thousands ,",
     ),
@@ -248,11 +248,11 @@ BAD = {
         lambda m: ["fit", "train.csv", "--target", "risk", "--sheet", "1"],
         "--sheet does not apply there; leave it out",
     ),
-    "an encoding nobody knows": (
+    "an encoding that does not exist": (
         lambda m: ["fit", "train.csv", "--target", "risk", "--encoding", "utf-9"],
         "--encoding 'utf-9' is not an encoding that Python knows",
     ),
-    "a target that is not there": (
+    "a missing target": (
         lambda m: ["fit", "train.csv", "--target", "rsik"],
         "There is no column 'rsik'; did you mean 'risk'?",
     ),
@@ -264,19 +264,19 @@ BAD = {
         fit_text("f.csv", "x,y\n1,0.5\n2,1.5\n"),
         "holds fractions such as 0.5, which look like a measurement, not like classes",
     ),
-    "a target of one value": (
+    "a target with one value": (
         fit_text("one.csv", "x,y\n1,a\n2,a\n"),
         "has only one value",
     ),
-    "a target of one value in a report": (
+    "a target with one value in a report": (
         lambda m: ["report", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y"],
         "has only one value",
     ),
-    "a target of one value to grow on": (
+    "a target with one value for grow": (
         lambda m: ["grow", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y", "--out", "g.json"],
         "has only one value",
     ),
-    "two things on the standard output": (
+    "two outputs on standard output": (
         lambda m: ["predict", str(m), "loans.csv", "--out", "-", "--json"],
         "--json and --out - both write to standard output",
     ),
@@ -288,7 +288,7 @@ BAD = {
         fit_text("empty.csv", ""),
         "empty.csv cannot be read as CSV: the first line is empty",
     ),
-    "a header and no row": (
+    "a header without rows": (
         fit_text("head.csv", "x,y\n"),
         "head.csv has no rows",
     ),
@@ -296,11 +296,11 @@ BAD = {
         fit_text("mix.csv", "x,y\n1,a\n2,b\n3,b\nold,a\n"),
         "The column 'x' mixes numbers and text such as 'old'",
     ),
-    "two columns of one name": (
+    "two columns with the same name": (
         fit_text("twice.csv", "x,x,y\n1,2,a\n"),
         "two columns are called 'x'",
     ),
-    "text for a learner of numbers": (
+    "text for a learner that needs numbers": (
         lambda m: [*FIT, "--learner", "cart"],
         "nominal",
     ),
@@ -308,16 +308,16 @@ BAD = {
         lambda m: [*FIT, "--learner", "cart", "--confidence-factor", "0.1"],
         "The learner cart has no option --confidence-factor; leave it out",
     ),
-    "options that grow a tree for one that is kept": (
+    "options of a learner with a kept tree": (
         lambda m: [*FIT, "--tree", "tree.json", "--max-depth", "3"],
         "--tree keeps a tree as it is",
     ),
-    "a model for a tree": (
+    "a model instead of a tree": (
         lambda m: [*FIT, "--tree", str(m)],
         "is a model, not a tree; keeptree report takes it as --model",
     ),
     "an option out of range": (lambda m: [*FIT, "--min-samples-leaf", "0"], "min_samples_leaf"),
-    "a model that is not there": (
+    "a missing model": (
         lambda m: ["predict", "nowhere.json", "loans.csv", "--out", "o.csv"],
         "nowhere.json",
     ),
@@ -337,7 +337,7 @@ BAD = {
         lambda m: ["fit", "train.csv", "--target", "risk", "--drop", "risk"],
         "The target 'risk' cannot be dropped",
     ),
-    "data for a model": (
+    "data instead of a model": (
         lambda m: ["predict", "loans.csv", "loans.csv", "--out", "o.csv"],
         "loans.csv is not a KeepTree file",
     ),
@@ -345,7 +345,7 @@ BAD = {
         lambda m: ["predict", str(m), write("o.csv", "age,x\n1,2\n"), "--out", "p.csv"],
         "lacks the columns 'income', 'area', 'owner', which the model needs; it has 'age', 'x'",
     ),
-    "a folder that is not there": (
+    "a missing folder": (
         lambda m: ["predict", str(m), "loans.csv", "--out", "nowhere/o.csv"],
         "nowhere does not exist; create it",
     ),
@@ -357,11 +357,11 @@ BAD = {
         lambda m: ["predict", str(m), "loans.csv", "--out", str(m)],
         "is read by this command",
     ),
-    "a row that is not there": (
+    "a row that does not exist": (
         lambda m: ["explain", str(m), "loans.csv", "--row", "401"],
         "loans.csv has 400 rows, counted from 1; there is no row 401",
     ),
-    "the data as model": (
+    "the data as output of fit": (
         lambda m: [*FIT, "--out", "train.csv"],
         "train.csv is read by this command",
     ),
@@ -369,7 +369,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_sentence_and_nothing_is_done(name, saved, folder, capsys, monkeypatch):
+def test_bad_input_prints_one_sentence_and_writes_nothing(name, saved, folder, capsys, monkeypatch):
     call, sentence = BAD[name]
     arguments = call(saved)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -383,7 +383,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_done(name, saved, folder, caps
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_columns_that_pandas_named_by_numbers_are_found(capsys, folder):
+def test_columns_with_numbers_as_names_are_found(capsys, folder):
     frame = draw()[["age", "risk"]].set_axis([0, 1], axis=1)
     frame.to_parquet("numbered.parquet")
     call = ["fit", "numbered.parquet", "--target", "1", "--method", "smoothed", "--out", "n.json"]
@@ -393,13 +393,13 @@ def test_columns_that_pandas_named_by_numbers_are_found(capsys, folder):
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(saved, folder, capsys):
+def test_a_read_only_folder_is_reported(saved, folder, capsys):
     (folder / "locked").mkdir(mode=0o555)
     assert main(["predict", str(saved), "loans.csv", "--out", "locked/o.csv"]) == 2
     assert "cannot be written (permission denied)" in capsys.readouterr().err
 
 
-def test_a_report_grows_a_tree_on_a_part_and_measures_the_rest(capsys, folder):
+def test_a_report_without_a_tree_grows_one(capsys, folder):
     call = ["report", "train.csv", "--target", "risk", "--nominal", "area"]
     assert main([*call, "--out", "page.html", "--no-rows", "--title", "Loans <now>"]) == 0
     printed = capsys.readouterr().out
@@ -409,7 +409,7 @@ def test_a_report_grows_a_tree_on_a_part_and_measures_the_rest(capsys, folder):
     assert "Loans <now>" not in page
 
 
-def test_a_report_numbers_its_cases_as_explain_numbers_rows(saved, folder):
+def test_a_report_numbers_its_cases_by_the_rows_that_explain_uses(saved, folder):
     frame = draw(60, seed=2).drop(columns="id")
     frame.to_csv("pat.csv", index=False)
     page = folder / "pat.html"
@@ -427,7 +427,7 @@ def test_a_report_numbers_its_cases_as_explain_numbers_rows(saved, folder):
     assert story["decision"]["index"] == data["cases"][0]["decision"]
 
 
-def test_a_report_on_a_saved_model_and_cases_it_has_not_seen(capsys, saved):
+def test_a_saved_model_is_reported_on_unseen_cases(capsys, saved):
     draw(300, seed=1).to_csv("unseen.csv", index=False)
     call = ["report", "unseen.csv", "--target", "risk", "--model", str(saved)]
     assert main([*call, "--out", "model.html", "--json"]) == 0
@@ -436,7 +436,7 @@ def test_a_report_on_a_saved_model_and_cases_it_has_not_seen(capsys, saved):
     assert figures["model"] == "SmoothedTreeClassifier"
 
 
-def test_a_report_on_classes_the_model_does_not_know_is_one_sentence(capsys, saved, folder):
+def test_a_report_on_unknown_classes_is_refused(capsys, saved, folder):
     draw(30).assign(risk="odd").to_csv("odd.csv", index=False)
     call = ["report", "odd.csv", "--target", "risk", "--model", str(saved), "--out", "no.html"]
     assert main(call) == 2
@@ -444,7 +444,7 @@ def test_a_report_on_classes_the_model_does_not_know_is_one_sentence(capsys, sav
     assert not (folder / "no.html").exists()
 
 
-def test_explain_tells_the_story_of_one_row(capsys, saved):
+def test_explain_prints_the_story_of_one_row(capsys, saved):
     call = ["explain", str(saved), "loans.csv", "--row", "3"]
     decided = kt.load(saved).predict(draw()[["age", "income", "area", "owner"]])[2]
     assert main(call) == 0
@@ -477,7 +477,7 @@ def test_only_an_arff_file_needs_its_library(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(("command", "name"), [("grow", "tree.json"), ("fit", "model.json")])
-def test_a_file_nobody_named_is_not_replaced(command, name, tmp_path, monkeypatch, capsys):
+def test_an_existing_file_is_not_replaced_by_default(command, name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("signed")
     draw()[["age", "risk"]].to_csv("d.csv", index=False)
@@ -491,7 +491,7 @@ def test_a_file_nobody_named_is_not_replaced(command, name, tmp_path, monkeypatc
         assert kt.Tree.load(name).n_leaves > 1
 
 
-def test_codes_with_leading_zeros_are_categories_and_identifiers_are_told(capsys):
+def test_codes_with_leading_zeros_are_categories_and_identifiers_raise_a_warning(capsys):
     rows = [f"P{i:03d},{'01234' if i % 3 else '1234'},{'a' if i % 3 else 'b'}" for i in range(60)]
     write("codes.csv", "\n".join(["patient,zip,y", *rows]))
     call = ["fit", "codes.csv", "--target", "y", "--method", "smoothed", "--out", "codes.json"]
@@ -507,7 +507,7 @@ def test_codes_with_leading_zeros_are_categories_and_identifiers_are_told(capsys
     assert pd.read_csv("codes_scored.csv")["prediction"].tolist() == [r[-1] for r in rows]
 
 
-def test_grow_leaves_columns_out_and_reads_numbers_as_categories():
+def test_grow_drops_columns_and_reads_numbers_as_categories():
     call = ["grow", "loans.csv", "--target", "risk", "--out", "dropped.json"]
     assert main([*call, "--drop", "id", "--nominal", "area"]) == 0
     tree = kt.Tree.load("dropped.json")
@@ -515,14 +515,14 @@ def test_grow_leaves_columns_out_and_reads_numbers_as_categories():
     assert tree.categories[tree.feature_names.index("area")] is not None
 
 
-def test_a_measurement_for_a_target_is_told(capsys):
+def test_a_target_that_looks_like_a_measurement_raises_a_warning(capsys):
     write("days.csv", "\n".join(["x,y", *(f"{i},{i % 25}" for i in range(100))]))
     call = ["fit", "days.csv", "--target", "y", "--method", "smoothed", "--out", "days.json"]
     assert main(call) == 0
     assert "The target has 25 classes, all of them numbers" in capsys.readouterr().err
 
 
-def test_the_only_case_of_a_class_is_not_held_out_and_told_in_one_sentence(capsys):
+def test_a_class_with_a_single_case_raises_a_warning_in_a_report(capsys):
     frame = draw()[["age", "owner", "risk"]]
     frame.loc[:9, "risk"] = [f"rare {i}" for i in range(10)]
     frame.to_csv("rare.csv", index=False)
@@ -534,7 +534,7 @@ def test_the_only_case_of_a_class_is_not_held_out_and_told_in_one_sentence(capsy
 
 
 def survivors(name="titanic.csv"):
-    """Return a table whose classes are 0 and 1."""
+    """Write a table with the classes 0 and 1, and return its name."""
     frame = draw().assign(Survived=lambda f: (f["risk"] == "low").astype(int))
     frame[["age", "income", "area", "owner", "Survived"]].to_csv(name, index=False)
     return name
@@ -547,7 +547,7 @@ def numbered():
     return "titanic.json"
 
 
-def test_a_class_is_called_by_its_name_in_every_command(capsys, numbered):
+def test_every_command_uses_the_names_of_classes(capsys, numbered):
     assert "Classes: Survived = 0, survived." in capsys.readouterr().out
     explain = ["explain", numbered, "titanic.csv", "--row", "1"]
     main(explain)
@@ -570,13 +570,13 @@ def test_a_class_is_called_by_its_name_in_every_command(capsys, numbered):
     assert "probability_lived" in frame.columns
 
 
-def test_a_model_remembers_the_names_and_predicts_the_classes_of_the_file(numbered):
+def test_a_model_stores_class_names_but_predicts_the_classes_of_the_file(numbered):
     assert kt.load(numbered).class_names_ == ("Survived = 0", "survived")
     main(["predict", numbered, "titanic.csv", "--out", "plain.csv"])
     assert set(pd.read_csv("plain.csv")["prediction"]) == {0, 1}
 
 
-def test_explain_obeys_what_may_change_and_tells_as_many_changes_as_asked_for(capsys, saved):
+def test_explain_respects_constraints_and_the_requested_number_of_changes(capsys, saved):
     call = ["explain", str(saved), "loans.csv", "--row", "3"]
     row = read_row(kt.load(saved), "loans.csv", 3)
     assert main([*call, "--n", "2", "--json"]) == 0
@@ -608,7 +608,7 @@ def test_explain_obeys_what_may_change_and_tells_as_many_changes_as_asked_for(ca
         (["--increase-only", "Age"], "--increase-only names 'Age', which is not a column"),
     ],
 )
-def test_explain_names_the_option_of_an_unknown_column(capsys, saved, options, sentence):
+def test_explain_names_the_option_that_has_an_unknown_column(capsys, saved, options, sentence):
     assert main(["explain", str(saved), "loans.csv", "--row", "3", *options]) == 2
     assert sentence in capsys.readouterr().err
 
@@ -624,7 +624,7 @@ def test_a_column_of_the_file_that_the_model_does_not_use_may_be_locked(capsys, 
     assert stories[0] == stories[1]
 
 
-def test_predict_says_what_is_new_and_strict_refuses_it(capsys, saved, folder):
+def test_predict_reports_unfamiliar_values_and_strict_refuses_them(capsys, saved, folder):
     frame = draw(50, seed=3)
     frame.loc[:4, "area"] = "moon"
     frame.loc[5, "age"] = 140
@@ -649,12 +649,12 @@ def test_predict_says_what_is_new_and_strict_refuses_it(capsys, saved, folder):
     assert main(["predict", str(saved), "train.csv", "--strict", "--out", "good.csv"]) == 0
 
 
-def test_predict_strict_to_the_standard_output_is_complete(saved, folder):
+def test_predict_strict_prints_all_rows_on_standard_output(saved, folder):
     call = ["predict", str(saved), "train.csv", "--out", "-"]
     assert keeptree(*call, "--strict", cwd=folder).stdout == keeptree(*call, cwd=folder).stdout
 
 
-def test_formulas_in_text_are_harmless_with_excel_safe(saved, folder):
+def test_excel_safe_escapes_formulas_in_text(saved, folder):
     frame = draw(6, seed=4)
     frame["id"] = ["=1+1", "-5", "+cmd|x", "@SUM(A1)", "Anna", " =2"]
     frame.to_csv("formulas.csv", index=False)
@@ -666,7 +666,7 @@ def test_formulas_in_text_are_harmless_with_excel_safe(saved, folder):
     assert kept == ["'=1+1", "-5", "'+cmd|x", "'@SUM(A1)", "Anna", "'=2"]
 
 
-def test_compare_that_cannot_run_leaves_no_folder(tmp_path, capsys):
+def test_a_compare_that_cannot_run_leaves_no_folder(tmp_path, capsys):
     out = tmp_path / "deep" / "folder"
     call = ["compare", "train.csv", "--target", "risk", "--nominal", "area", "--out", str(out)]
     assert main([*call, "--splits", "0"]) == 2
@@ -675,7 +675,7 @@ def test_compare_that_cannot_run_leaves_no_folder(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("options", [[], ["--strict"]])
-def test_answers_are_printed_where_the_standard_output_takes_text_only(saved, options):
+def test_predictions_are_printed_if_standard_output_accepts_only_text(saved, options):
     call = ["predict", str(saved), "train.csv", "--out", "-", *options]
     with redirect_stdout(StringIO()) as text:  # as in a notebook
         assert main(call) == 0

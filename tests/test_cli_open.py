@@ -1,4 +1,4 @@
-"""``--open`` shows the page in the browser of the user, or says that there is none."""
+"""``--open`` shows the page in the user's browser, or reports that none was found."""
 
 import webbrowser
 
@@ -8,7 +8,7 @@ from keeptree import cli
 
 
 @pytest.mark.parametrize("found", [True, False])
-def test_the_page_is_opened_or_the_user_is_told_to(found, monkeypatch, tmp_path, capsys):
+def test_the_page_is_opened_or_a_missing_browser_is_reported(found, monkeypatch, tmp_path, capsys):
     asked = []
     monkeypatch.setattr(webbrowser, "open", lambda url: asked.append(url) or found)
     page = tmp_path / "page.html"

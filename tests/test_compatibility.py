@@ -1,4 +1,4 @@
-"""Files of every released version can be read and give the same answers."""
+"""Files of every released version can be read and give the same predictions."""
 
 import json
 from pathlib import Path
@@ -21,33 +21,33 @@ STORED = [
 
 
 def cases(name):
-    """Return the rows that a stored model was asked about."""
+    """Return the rows for which the predictions of a model were stored."""
     return pd.read_csv(FOLDER / ("numbers.csv" if name == "forest" else "cases.csv"))
 
 
 def ask(model, rows):
-    """Answers of a model or a tree; probabilities of a tree alone are not guaranteed."""
+    """Return the predictions of a model or a tree; a tree's probabilities are not guaranteed."""
     if isinstance(model, kt.Tree):
         return {"predict": model.predict(rows), "apply": model.apply(rows)}
     return answers(model, rows)
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_stored_file_answers_as_it_did_when_it_was_written(path):
+def test_a_stored_file_gives_the_predictions_stored_with_it(path):
     model = kt.load(path)
     expected = json.loads(path.with_suffix(".answers.json").read_text())
     found = ask(model, cases(path.stem))
     assert found
     for name, values in found.items():
         if np.asarray(expected[name]).dtype.kind == "f":
-            # The arithmetic of a method may change in its last digits, but not its answers.
+            # The arithmetic of a method may change the last digits, but no more.
             np.testing.assert_allclose(values, expected[name], rtol=0, atol=1e-6, err_msg=name)
         else:
             assert np.asarray(values).tolist() == expected[name], name
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_stored_file_is_saved_in_the_present_format(path, tmp_path):
+def test_a_stored_file_can_be_saved_in_the_current_format(path, tmp_path):
     model = kt.load(path)
     kt.save(model, tmp_path / "new.json")
     new = kt.load(tmp_path / "new.json")
@@ -56,7 +56,7 @@ def test_a_stored_file_is_saved_in_the_present_format(path, tmp_path):
         np.testing.assert_array_equal(values, ask(new, rows)[name])
 
 
-def test_there_are_stored_files_of_every_version_and_of_every_kind():
+def test_there_are_stored_files_of_every_version_and_class():
     assert {path.parent.name for path in STORED} == set(RELEASED)
     kinds = {type(kt.load(path)).__name__ for path in STORED}
     public = {name for name in kt.__all__ if hasattr(getattr(kt, name), "saved_fields")}
@@ -64,12 +64,12 @@ def test_there_are_stored_files_of_every_version_and_of_every_kind():
 
 
 @pytest.mark.parametrize("folder", ["model-1", "model-2"])
-def test_a_file_from_before_the_first_release_says_what_to_do(folder):
+def test_a_file_from_before_the_first_release_is_refused_with_advice(folder):
     with pytest.raises(ValueError, match="never released; fit and save the model again"):
         kt.load(FOLDER / folder / "margin.json")
 
 
-def test_a_signature_of_a_stored_tree_is_still_of_that_tree():
+def test_the_signature_of_a_stored_tree_still_matches():
     """The digest of a tree is the same in every version."""
     tree = kt.load(FOLDER / "tree-2" / "c45.json")
     assert [signature.digest for signature in tree.signatures] == [tree.digest]

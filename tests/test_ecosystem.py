@@ -1,4 +1,4 @@
-"""scikit-learn's tools: routing, configuration, tables and classes of every type."""
+"""Models work with scikit-learn's routing, configuration and tools, and with data of all types."""
 
 import os
 import subprocess
@@ -98,7 +98,7 @@ def test_weights_are_routed_through_cross_validation_and_searches():
     np.testing.assert_array_equal(best.predict_proba(X), direct.predict_proba(X))
 
 
-def test_weights_that_nobody_asked_for_are_an_error():
+def test_weights_that_were_not_requested_raise_an_error():
     X, y = cancer()
     with (
         sklearn.config_context(enable_metadata_routing=True),
@@ -111,7 +111,7 @@ def test_weights_that_nobody_asked_for_are_an_error():
 
 
 @pytest.mark.parametrize("kind", ["default", "pandas", "polars"])
-def test_the_output_that_transformers_give_does_not_matter(kind):
+def test_the_output_format_of_transformers_does_not_matter(kind):
     X, y = cancer()
     expected = make_pipeline(StandardScaler(), kt.SmoothedTreeClassifier()).fit(X, y)
     with sklearn.config_context(transform_output=kind):
@@ -130,7 +130,7 @@ def test_the_output_that_transformers_give_does_not_matter(kind):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_skipping_the_validation_of_parameters_is_respected(wrong):
+def test_skip_parameter_validation_is_respected(wrong):
     X, y = cancer()
     with pytest.raises(InvalidParameterError):
         wrong.fit(X, y)
@@ -140,10 +140,10 @@ def test_skipping_the_validation_of_parameters_is_respected(wrong):
         except InvalidParameterError:
             pytest.fail("The parameters were validated.")
         except (AttributeError, KeyError, TypeError, ValueError):
-            pass  # what becomes of a wrong value is the caller's business
+            pass  # without validation, a wrong value may raise any error
 
 
-def test_assuming_finite_values_changes_no_answer_and_infinite_ones_stay_an_error():
+def test_assume_finite_changes_no_prediction_and_infinite_values_are_still_refused():
     X, y = cancer()
     expected = kt.KeptTreeClassifier(cv=2).fit(X, y).predict_proba(X)
     infinite = X.copy()
@@ -204,7 +204,7 @@ def as_table(X, kind):
 
 @pytest.mark.parametrize("kind", ["numpy", "list", "polars", "pyarrow"])
 @EVERY_MODEL
-def test_every_kind_of_table_gives_the_same_answers(model, kind):
+def test_every_kind_of_table_gives_the_same_predictions(model, kind):
     X, y = cancer()
     expected = sklearn.clone(model).fit(X, y)
     fitted = sklearn.clone(model).fit(as_table(X, kind), y.to_numpy())
@@ -224,7 +224,7 @@ LAZY = {
 
 
 @pytest.mark.parametrize("library", LAZY)
-def test_a_table_without_rows_in_memory_is_refused_in_one_sentence(library):
+def test_a_lazy_table_is_refused_in_one_sentence(library):
     X, y = cancer()
     lazy = LAZY[library](X)
     model = kt.SmoothedTreeClassifier().fit(X, y)
@@ -258,16 +258,16 @@ TOOLS = {
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("tool", TOOLS)
-def test_tools_around_a_model_work_without_a_warning(tool):
+def test_meta_estimators_around_a_model_work_without_a_warning(tool):
     X, y = cancer()
-    if tool == "one against rest":  # its members are given rows without names
+    if tool == "one against rest":  # its members receive arrays without names
         X = X.to_numpy()
     found = TOOLS[tool](kt.MarginTreeClassifier(C=0.1)).fit(X, y)
     assert found.score(X, y) > 0.85
 
 
 @pytest.mark.filterwarnings("error")
-def test_inspection_of_a_model_works_without_a_warning():
+def test_inspecting_a_model_works_without_a_warning():
     X, y = cancer()
     model = kt.MarginTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=4), C=0.1).fit(X, y)
     importance = permutation_importance(model, X, y, n_repeats=2, random_state=0)
@@ -313,7 +313,7 @@ def target(kind):
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_classes_of_every_type_come_back_as_they_went_in(kind, tmp_path):
+def test_classes_of_every_type_are_preserved(kind, tmp_path):
     X, y = cancer()
     model = kt.MarginTreeClassifier(C=0.1).fit(X, target(kind))
     assert is_classifier(model)
@@ -332,7 +332,7 @@ def test_classes_of_every_type_come_back_as_they_went_in(kind, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_no_estimator_transforms_and_so_none_has_output_to_set():
+def test_no_estimator_is_a_transformer_so_none_needs_set_output():
     estimators = [getattr(kt, name) for name in kt.__all__ if hasattr(getattr(kt, name), "fit")]
     assert estimators
     assert not any(hasattr(kind, "transform") for kind in estimators)

@@ -1,4 +1,4 @@
-"""A short run of each part of the fuzzer; make fuzz runs them for minutes."""
+"""A short run of each part of the fuzzer; ``make fuzz`` runs them for minutes."""
 
 import pytest
 
@@ -11,12 +11,12 @@ CASES = {"files": 300, "estimators": 60, "commands": 12}
 
 
 @pytest.mark.parametrize("part", CASES)
-def test_nothing_is_found(part, tmp_path):
+def test_a_short_run_finds_nothing(part, tmp_path):
     outcomes = {run_case(part, 0, number, tmp_path) for number in range(CASES[part])}
     assert len(outcomes) > 1  # some cases are refused, others are not
 
 
-def test_a_case_is_repeated_by_its_seed_and_number(tmp_path):
+def test_a_seed_and_a_number_reproduce_a_case(tmp_path):
     written = []
     for _ in range(2):
         run_case("files", 1, 2, tmp_path)
@@ -33,7 +33,7 @@ def test_a_probability_that_is_not_finite_is_found():
         ask(Broken(), [0, 0])
 
 
-def test_an_error_that_is_not_documented_is_found(tmp_path, monkeypatch):
+def test_an_undocumented_error_is_found(tmp_path, monkeypatch):
     def fail(path):
         raise KeyError(path)
 
@@ -42,5 +42,5 @@ def test_an_error_that_is_not_documented_is_found(tmp_path, monkeypatch):
         run_case("files", 0, 0, tmp_path)
 
 
-def test_damage_with_a_fitting_digest_is_among_the_cases():
+def test_damaged_files_can_have_a_matching_digest():
     assert b'"digest"' in files.resealed(sealed({"a": 1}))

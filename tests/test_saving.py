@@ -1,4 +1,4 @@
-"""A loaded model equals the saved one to the last bit, and nothing else is read as a model."""
+"""A loaded model equals the saved one to the last bit, and damaged files are refused."""
 
 import copy
 import json
@@ -41,7 +41,7 @@ NUMBERS_ONLY = ("forest",)
 
 
 def draw(numbers_only=False, n=300):
-    """Return numbers and text with missing values; classes in an order of their own."""
+    """Return numbers and text with missing values, and classes in a declared order."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
     score = frame["a"] + 0.5 * frame["b"]
@@ -67,7 +67,7 @@ def answers(model, X):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_loaded_model_answers_the_same_to_the_last_bit(name, tmp_path):
+def test_a_loaded_model_gives_exactly_the_same_predictions(name, tmp_path):
     model, X = fitted(name)
     kt.save(model, tmp_path / "model.json")
     loaded = kt.load(tmp_path / "model.json")
@@ -87,7 +87,7 @@ def test_every_public_estimator_can_be_saved():
     assert all(kind.all_saved_fields() for kind in estimators)
 
 
-def test_a_loaded_model_keeps_its_tree_when_it_is_fitted_again(tmp_path):
+def test_a_loaded_model_keeps_its_tree_when_it_is_refitted(tmp_path):
     model, X = fitted("kernel, separator")
     kt.save(model, tmp_path / "model.json")
     loaded = kt.load(tmp_path / "model.json")
@@ -114,7 +114,7 @@ def test_a_loaded_model_has_its_geometry_and_its_traces(tmp_path):
             assert str(loaded.trace(X[:5])[3]) == str(model.trace(X[:5])[3])
 
 
-def test_a_boundary_of_its_own_is_saved_with_the_tree_in_place_of_the_model(tmp_path):
+def test_a_boundary_can_be_saved_by_itself_with_its_tree(tmp_path):
     X, y = load_iris(return_X_y=True)
     boundary = kt.Boundary(DecisionTreeClassifier(random_state=0).fit(X, y)).fit(X)
     kt.save(boundary, tmp_path / "boundary.json")
@@ -134,7 +134,7 @@ def test_a_boundary_of_its_own_is_saved_with_the_tree_in_place_of_the_model(tmp_
     ],
     ids=str,
 )
-def test_labels_of_every_kind_come_back(labels, tmp_path):
+def test_labels_of_every_type_are_restored(labels, tmp_path):
     X, y = load_iris(return_X_y=True)
     labels = np.asarray(labels)
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, labels[y])
@@ -144,7 +144,7 @@ def test_labels_of_every_kind_come_back(labels, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_a_tree_with_one_class_only_is_saved(tmp_path):
+def test_a_model_with_only_one_class_can_be_saved(tmp_path):
     X = np.arange(10.0).reshape(-1, 1)
     tree = kt.keep(kt.C45Classifier().fit(X, np.ones(10)))
     for kind in (kt.DistanceKernelClassifier, kt.GeometricRankClassifier):
@@ -154,7 +154,7 @@ def test_a_tree_with_one_class_only_is_saved(tmp_path):
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_an_object_that_cannot_be_saved_gives_advice(tmp_path):
+def test_an_object_that_cannot_be_saved_raises_an_error_with_advice(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = tmp_path / "model.json"
     pipeline = make_pipeline(PCA(), DecisionTreeClassifier()).fit(X, y)
@@ -183,7 +183,7 @@ def document(tmp_path_factory):
 
 
 def changed(document, **entries):
-    """Return the document with other entries and a matching digest, as by an attacker."""
+    """Return the document with other entries and a matching digest, as an attacker would."""
     document = {**copy.deepcopy(document), **entries}
     document.pop("digest", None)
     return sealed(document)
@@ -191,10 +191,10 @@ def changed(document, **entries):
 
 DAMAGE = {
     "another digit": (lambda d: json.dumps(d).replace("0.1", "0.2", 1), "digest does not match"),
-    "cut": (lambda d: json.dumps(d)[:1000], "is not a KeepTree file"),
+    "truncated": (lambda d: json.dumps(d)[:1000], "is not a KeepTree file"),
     "empty": (lambda d: "", "is not a KeepTree file"),
     "not JSON": (lambda d: "\x80\x04pickle", "is not a KeepTree file"),
-    "deep": (lambda d: "[" * 100_000, "is not a KeepTree file|damaged"),
+    "deeply nested": (lambda d: "[" * 100_000, "is not a KeepTree file|damaged"),
     "a list": (lambda d: "[1]", "not a model that kt.save"),
     "other JSON": (lambda d: '{"format": "other"}', "not a model that kt.save"),
     "newer": (lambda d: json.dumps(changed(d, version=5)), "reads versions up to 4; upgrade"),
@@ -203,7 +203,7 @@ DAMAGE = {
         "never released; fit and save",
     ),
     "no version": (lambda d: json.dumps(changed(d, version="1")), "version is '1'"),
-    "a class of somebody else": (
+    "a class outside KeepTree": (
         lambda d: json.dumps(changed(d, model={"model": "os.system", "parameters": {}})),
         "not a model that this version knows",
     ),
@@ -217,12 +217,15 @@ DAMAGE = {
     ),
     "no tree": (lambda d: json.dumps(changed(d, trees=[])), "refers to tree 0, but has 0"),
     "another kind": (lambda d: json.dumps(changed(d, kind="Metric")), "content is not a 'Metric'"),
-    "a number for a model": (lambda d: json.dumps(changed(d, model=7)), "its content is not"),
+    "a number instead of a model": (
+        lambda d: json.dumps(changed(d, model=7)),
+        "its content is not",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_file_is_one_clear_sentence(name, document, tmp_path):
+def test_a_damaged_file_raises_one_clear_sentence(name, document, tmp_path):
     damage, sentence = DAMAGE[name]
     path = tmp_path / "model.json"
     path.write_text(damage(document), encoding="latin-1")
@@ -232,7 +235,7 @@ def test_a_damaged_file_is_one_clear_sentence(name, document, tmp_path):
     assert "\n" not in str(error.value)
 
 
-def test_trees_are_saved_and_loaded_as_models_are(tmp_path):
+def test_trees_are_saved_and_loaded_like_models(tmp_path):
     X, y = draw()
     tree = kt.C45Classifier().fit(X, y).tree_
     tree.save(tmp_path / "tree.json")
@@ -246,7 +249,7 @@ def test_trees_are_saved_and_loaded_as_models_are(tmp_path):
         kt.Tree.load(tmp_path / "model.json")
 
 
-def test_a_damaged_tree_is_one_clear_sentence(tmp_path):
+def test_a_damaged_tree_raises_one_clear_sentence(tmp_path):
     (tmp_path / "tree.json").write_text('{"format": "keeptree.Tree", "version": 1}')
     with pytest.raises(ValueError, match=r"tree\.json cannot be read: Not a tree: .* incomplete"):
         kt.load(tmp_path / "tree.json")
@@ -262,13 +265,13 @@ def test_missing_and_unexpected_attributes_are_named(name, document, tmp_path):
         kt.load(tmp_path / "model.json")
 
 
-def test_a_file_may_be_laid_out_anew(document, tmp_path):
+def test_a_reformatted_file_can_be_loaded(document, tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(document, indent=2, sort_keys=True))
     assert isinstance(kt.load(tmp_path / "model.json"), kt.DistanceKernelClassifier)
 
 
 def places(data, path=()):
-    """Paths of all values inside a JSON document."""
+    """Yield the paths of all values inside a JSON document."""
     yield path
     inside = data.items() if isinstance(data, dict) else enumerate(data)
     for key, value in inside:
@@ -291,8 +294,8 @@ HOSTILE = [None, True, -1, 0, 1, 2**31, 2**70, 1.5, -1e300, "nan", "x", [], [[0]
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
-    """Change any value of a file, with a matching digest: a ValueError, or a valid model."""
+def test_hostile_values_in_a_file_never_crash(name, tmp_path):
+    """A file with a changed value and a matching digest is refused or gives a valid model."""
     model, X = fitted(name)
     path = tmp_path / "model.json"
     kt.save(model, path)
@@ -323,7 +326,7 @@ def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
 
 
 def with_value(document, path, value):
-    """Return the model's document with another value, and a digest that fits."""
+    """Return the model's document with another value and a matching digest."""
     return json.dumps(changed(replaced(document, path, value)))
 
 
@@ -366,7 +369,7 @@ def test_an_error_about_an_array_is_one_line(document, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
-def test_what_only_looks_like_json_is_refused(text, document, tmp_path):
+def test_numbers_that_are_not_valid_json_are_refused(text, document, tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(document).replace("[0.", f"[{text}, 0.", 1))
     with pytest.raises(ValueError, match="is not a KeepTree file"):
         kt.load(tmp_path / "model.json")

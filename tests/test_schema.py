@@ -15,14 +15,14 @@ VALIDATOR = Draft202012Validator(SCHEMA)
 SHIPPED = [path for path in STORED if path.parent.name in ("model-4", "tree-1", "tree-2", "tree-3")]
 
 
-def test_the_schema_is_that_of_the_classes():
+def test_the_schema_matches_the_classes():
     """If this fails after a change of saved fields, run python -m tools.schema."""
     Draft202012Validator.check_schema(SCHEMA)
     assert make_schema() == SCHEMA
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_kind_of_file_fits(path):
+def test_every_kind_of_file_is_valid(path):
     assert VALIDATOR.is_valid(json.loads(path.read_text()))
 
 
@@ -36,19 +36,19 @@ HOSTILE = {
     "a missing attribute": lambda d: d["model"]["fitted"].pop("tree_"),
     "an unknown parameter": lambda d: d["model"]["parameters"].update(evil=1),
     "a negative count": lambda d: d["trees"][0]["counts"][0].__setitem__(0, -1),
-    "a signature of nobody": lambda d: d["trees"][0].update(signatures=[{"by": ""}]),
+    "a signature without a name": lambda d: d["trees"][0].update(signatures=[{"by": ""}]),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_edits_do_not_fit(name):
+def test_hostile_edits_are_invalid(name):
     (path,) = (path for path in SHIPPED if path.stem == "soft" and path.parent.name == "model-4")
     document = json.loads(path.read_text())
     HOSTILE[name](document)
     assert not VALIDATOR.is_valid(document)
 
 
-def test_the_documentation_has_every_field():
+def test_every_field_is_documented():
     """If this fails after a change of saved fields, run python -m tools.format."""
     assert with_table(FORMAT.read_text()) == FORMAT.read_text()
     missing = {name for name in (*TREE_FIELDS, *TREE_OPTIONAL) if name not in FORMAT.read_text()}

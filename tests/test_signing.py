@@ -51,7 +51,7 @@ def test_sign_and_verify_on_the_command_line(tree_file, capsys):
     assert main(["verify", str(tree_file), "--digest", "0"]) == 2
     said = capsys.readouterr()
     assert "too short" in said.err
-    assert said.out == "", "nothing is told before the question is understood"
+    assert said.out == "", "a bad digest is refused before anything is printed"
 
 
 def test_a_tree_changed_after_signing_is_reported_everywhere(tree_file, capsys):
@@ -92,7 +92,7 @@ def test_a_forest_has_no_tree_to_sign(tmp_path):
         kt.sign_file(tmp_path / "model.json", by="Ada")
 
 
-def test_every_flip_of_one_bit_is_found_or_changes_nothing(tree_file):
+def test_flipping_one_bit_is_detected_or_changes_nothing(tree_file):
     kt.sign_file(tree_file, by="Ada", note="Fit for use.")
     content = tree_file.read_bytes()
     expected = kt.load(tree_file).to_dict()
@@ -110,7 +110,7 @@ def test_every_flip_of_one_bit_is_found_or_changes_nothing(tree_file):
     assert refused > 1900
 
 
-def test_the_file_of_a_tree_of_version_2_needs_its_digest(tree_file):
+def test_a_tree_file_of_version_2_needs_its_digest(tree_file):
     document = json.loads(tree_file.read_text())
     del document["digest"]
     tree_file.write_text(json.dumps(document))
@@ -128,7 +128,7 @@ def recounted(tmp_path):
     return tmp_path / "recounted.json", tree, more
 
 
-def test_a_signature_from_before_a_recount_differs_from_one_of_another_tree(recounted):
+def test_a_signature_before_a_recount_is_not_that_of_another_tree(recounted):
     path, tree, more = recounted
     assert more.digest != tree.digest
     found = kt.verify_file(path)
@@ -154,7 +154,7 @@ def test_a_recounted_tree_that_is_changed_afterwards_is_another_tree(recounted):
     assert recounted_from(changed) is None
 
 
-def test_a_second_recount_still_knows_what_was_signed(recounted):
+def test_after_a_second_recount_the_signed_tree_is_still_known(recounted):
     _, tree, more = recounted
     X, y = load_iris(return_X_y=True)
     third = kt.keep(more, np.tile(X, (3, 1)), np.tile(y, 3))

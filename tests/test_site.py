@@ -68,7 +68,7 @@ def test_the_reference_lists_every_public_name():
     assert missing == [], "list these names in docs/api/index.rst"
 
 
-def test_the_reference_lists_only_what_exists():
+def test_the_reference_lists_only_names_that_exist():
     text = (DOCS / "api" / "index.rst").read_text()
     for part in text.split(".. currentmodule:: ")[1:]:
         module = part.split()[0]
@@ -113,7 +113,7 @@ def test_the_built_site_has_no_broken_link():
     assert links > 1000
 
 
-def test_the_check_finds_what_is_broken(tmp_path):
+def test_the_check_finds_broken_links(tmp_path):
     (tmp_path / "there.html").write_text('<h1 id="here">x</h1>')
     (tmp_path / "index.html").write_text(
         '<a href="there.html#here">a</a><a href="there.html#gone">b</a><a href="gone.html">c</a>'

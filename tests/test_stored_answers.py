@@ -45,7 +45,7 @@ def test_every_method_has_a_stored_file():
     assert {f"{name}-{n}" for name in METHODS for n in (2, 3)} <= set(stored)
 
 
-def test_stored_models_answer_as_they_did_to_the_last_bit():
+def test_stored_models_give_exactly_their_stored_predictions():
     assert stored_answers.answers() == stored_answers.stored_answers()
 
 
@@ -55,7 +55,7 @@ def test_a_processor_without_fused_multiply_add_gives_the_same_bits():
     assert answers_of_another_process(**OLD_PROCESSOR) == stored_answers.stored_answers()
 
 
-@pytest.mark.skipif(load_native() is None, reason="there is no machine code here")
+@pytest.mark.skipif(load_native() is None, reason="no machine code is installed")
 @pytest.mark.parametrize("level", processor_levels())
 def test_every_level_of_the_machine_code_gives_the_same_bits(level):
     found = answers_of_another_process(KEEPTREE_NATIVE=level)

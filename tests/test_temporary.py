@@ -10,7 +10,7 @@ import pytest
 
 from keeptree.temporary import is_temporary, remove_leftovers, temporary_file
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 
 def start(folder, code):
@@ -28,14 +28,14 @@ WRITING = """
     import signal, sys, time
     from keeptree.output import replacing
 
-    # What starts the tests may ignore signals, as nohup does, and children inherit that.
+    # The process that starts the tests may ignore signals, as nohup does; children inherit this.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with replacing(sys.argv[1] + "/page.html") as temporary:
         temporary.write_text("half")
         print("ready", flush=True)
-        # Short sleeps: a signal that arrives just before a long one is handled only after it.
+        # Short sleeps, because a signal just before a sleep is handled only after it.
         for _ in range(1200):
             time.sleep(0.05)
 """
@@ -47,13 +47,13 @@ def test_a_signal_ends_the_process_and_leaves_the_old_file_alone(name, tmp_path)
     process = start(tmp_path, WRITING)
     assert len(list(tmp_path.iterdir())) == 2
     process.send_signal(getattr(signal, name))
-    # The process ends as by the signal itself, so its parent can tell.
+    # The exit status is that of the signal, so the parent can see what ended the process.
     assert process.wait(30) == -getattr(signal, name)
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text() == "old"
 
 
-def test_what_a_kill_leaves_is_removed_by_the_next_run(tmp_path):
+def test_files_of_a_killed_process_are_removed_by_the_next_run(tmp_path):
     (tmp_path / "page.html").write_text("old")
     (tmp_path / ".keeptree-not-ours.tmp").write_text("of somebody else")
     process = start(tmp_path, WRITING)
@@ -67,7 +67,7 @@ def test_what_a_kill_leaves_is_removed_by_the_next_run(tmp_path):
     assert left == [".keeptree-not-ours.tmp", "page.html"]
 
 
-def test_the_files_of_a_running_process_and_of_another_machine_stay(tmp_path):
+def test_files_of_a_running_process_or_of_another_machine_are_kept(tmp_path):
     process = start(tmp_path, WRITING)
     try:
         (running,) = [path for path in tmp_path.iterdir() if is_temporary(path)]
@@ -138,7 +138,7 @@ def test_handlers_are_in_place_only_while_a_file_is_open(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_temporary_file_takes_no_name_that_exists(tmp_path, monkeypatch):
+def test_a_temporary_file_never_takes_an_existing_name(tmp_path, monkeypatch):
     monkeypatch.setattr("secrets.token_hex", lambda n: "0" * 2 * n)
     with temporary_file(tmp_path) as (path, _):
         with pytest.raises(FileExistsError), temporary_file(tmp_path):

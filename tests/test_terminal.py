@@ -1,4 +1,4 @@
-"""Tables for people: names to the left, figures to the right."""
+"""Tables and text for the terminal are aligned and wrapped."""
 
 import io
 
@@ -9,7 +9,7 @@ from keeptree.terminal import make_table, wrap_lines
 console = pytest.importorskip("rich.console")
 
 
-def test_a_table_has_names_to_the_left_and_figures_to_the_right():
+def test_a_table_aligns_names_to_the_left_and_figures_to_the_right():
     screen = console.Console(file=io.StringIO(), width=80)
     screen.print(make_table(["", "AUC"], [["tree [1]", ("0.9", "bold")], ["a", "0.95"]]))
     lines = [line.rstrip() for line in screen.file.getvalue().splitlines() if line.strip()]

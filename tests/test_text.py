@@ -1,4 +1,4 @@
-"""Text from a data set is cleaned, measured and cut."""
+"""Text from a data set is cleaned, measured and shortened."""
 
 import pytest
 
@@ -14,11 +14,11 @@ def test_right_to_left_names_are_isolated_so_that_numbers_after_them_stay_in_pla
     assert clean("العمر") == "\u2068العمر\u2069"
 
 
-def test_marks_that_reorder_text_are_dropped():
+def test_characters_that_reorder_text_are_removed():
     assert clean("a\u202eb\u2066c") == "abc"
 
 
-def test_cleaned_text_is_one_line_that_utf8_can_hold(hostile):
+def test_cleaned_text_is_one_line_that_can_be_encoded_in_utf8(hostile):
     cleaned = clean(hostile)
     cleaned.encode("utf-8")
     assert "\n" not in cleaned
@@ -33,17 +33,17 @@ def test_shortened_text_fits(hostile, width):
     assert short == text or "…" in short
 
 
-def test_a_cut_right_to_left_name_stays_isolated():
+def test_a_shortened_right_to_left_name_stays_isolated():
     short = shorten(clean("العمر بالسنوات الكاملة"), 60, 13)
     assert short.startswith("\u2068")
     assert short.endswith("\u2069")
 
 
-def test_wide_characters_count_as_wide():
+def test_wide_characters_count_twice():
     assert text_width("年齢", 10) == 20
 
 
-def test_titles_are_of_a_length_one_can_read():
+def test_titles_are_shortened_to_a_readable_length():
     assert len(shorten_title("x" * 10_000)) == 300
 
 
