@@ -9,7 +9,7 @@ EXTREMES = [0.0, -0.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, -1e38, 3e38, 3.5e38]
 
 
 def beside(value):
-    """Return a number, its neighbours in float64 and float32, and where rounding to float32 changes."""
+    """Return a number, its neighbours in float64 and float32, and where rounding changes."""
     with np.errstate(over="ignore"):
         single = np.float32(value)
         around = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]

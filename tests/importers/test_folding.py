@@ -43,7 +43,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def agree(pipeline, rows, X=None):
-    """Check that the rows a pipeline accepts reach the same leaves in its folded tree; return it."""
+    """Check that rows reach the leaves of the pipeline, if it accepts them; return the tree."""
     tree, origin = folded(pipeline, X)
     leaf, at = pipeline_leaves(pipeline, rows)
     assert len(at)

@@ -24,7 +24,7 @@ def sample(seed=0, n=300, missing=0.1, labels=("x", "y", "z", "w", "v")):
 
 
 def rows_for(tree, X, seed):
-    """Return rows at the thresholds, with missing and unseen categories, as LightGBM expects them."""
+    """Return rows for LightGBM at the thresholds, with missing and unseen categories."""
     rows = trying_rows(tree, tree.encode(pd.concat([X] * 3)), seed)
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rows, columns=list(X.columns))
