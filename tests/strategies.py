@@ -56,7 +56,7 @@ def random_tree(
     """Return a Tree with at least ``n_leaves`` leaves (the last ``n_nominal`` columns are nominal).
 
     Thresholds come from ``grid`` if it is given, so that rows can lie on them and boxes can be
-    empty, and otherwise from 40 normal numbers. Labels are random instead of the largest count.
+    empty, and otherwise from 40 normal deviates. Labels are random, not the most frequent class.
     """
     rng = np.random.default_rng(seed)
     categories = [None] * (n_features - n_nominal)

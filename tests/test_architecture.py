@@ -43,17 +43,17 @@ def layer_of(part):
 
 
 def imported_modules(path):
-    """Yield modules a file imports, at module level or inside functions."""
+    """Yield the modules that a file imports, at module level or inside functions."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name}: imports are absolute"
+            assert node.level == 0, f"{path.name}: use absolute imports"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def imported_parts(path):
-    """Return top-level parts of keeptree that a file imports."""
+    """Return the top-level parts of keeptree that a file imports."""
     names = [name.split(".") for name in imported_modules(path)]
     return [name[1] for name in names if name[0] == "keeptree"]
 

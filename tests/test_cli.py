@@ -94,7 +94,7 @@ def test_without_a_command_the_help_is_shown(capsys):
         (["demo", "--out"], "argument --out: expected one argument; see keeptree demo --help"),
     ],
 )
-def test_wrong_arguments_print_one_sentence_and_return_2(arguments, sentence, capsys):
+def test_wrong_arguments_give_a_one_line_error_and_exit_code_2(arguments, sentence, capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main(arguments)
     printed = capsys.readouterr()
@@ -103,7 +103,7 @@ def test_wrong_arguments_print_one_sentence_and_return_2(arguments, sentence, ca
     assert printed.out == ""
 
 
-def test_a_missing_folder_prints_one_sentence_and_returns_2(tmp_path, capsys):
+def test_a_missing_folder_gives_a_one_line_error_and_exit_code_2(tmp_path, capsys):
     missing = tmp_path / "missing"
     assert cli.main(["demo", "--out", str(missing / "page.html")]) == 2
     printed = capsys.readouterr()
@@ -116,7 +116,7 @@ def test_a_missing_folder_prints_one_sentence_and_returns_2(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("library", ["jinja2", "rich"])
-def test_a_missing_library_prints_one_sentence_with_the_command(
+def test_a_missing_library_gives_an_error_with_the_install_command(
     library, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setitem(sys.modules, library, None)  # how Python marks a module as not installed

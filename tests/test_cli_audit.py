@@ -53,7 +53,7 @@ def test_json_and_page_have_the_same_verdict(folder, capsys, tmp_path):
         (["same.csv", "--fail-on", "weather"], "invalid choice"),
     ],
 )
-def test_bad_input_prints_one_sentence_and_returns_2(
+def test_bad_input_gives_a_one_line_error_and_exit_code_2(
     folder, capsys, monkeypatch, options, sentence
 ):
     monkeypatch.chdir(folder)

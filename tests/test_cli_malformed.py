@@ -1,4 +1,4 @@
-"""Malformed command lines for every command: exit code 2, one sentence, nothing written."""
+"""Malformed command lines for every command: exit code 2, a one-line error, nothing written."""
 
 import argparse
 import random
@@ -216,7 +216,9 @@ def everything(folder):
 
 
 @pytest.mark.parametrize("name", [command.name for command in cli.COMMANDS])
-def test_a_malformed_line_prints_one_sentence_and_writes_nothing(name, folder, monkeypatch, capsys):
+def test_a_malformed_line_gives_a_one_line_error_and_writes_nothing(
+    name, folder, monkeypatch, capsys
+):
     monkeypatch.chdir(folder)
     before = everything(folder)
     for line in malformed(name):

@@ -86,7 +86,7 @@ def test_fit_keeps_a_tree(capsys, saved):
     assert kt.load("kept.json").tree_.to_dict() == kt.load(saved).tree_.to_dict()
 
 
-def test_fit_grows_a_cart_on_numbers(capsys):
+def test_fit_grows_a_cart_tree_on_numbers(capsys):
     draw()[["age", "owner", "risk"]].to_csv("numbers.csv", index=False)
     call = ["fit", "numbers.csv", "--target", "risk", "--method", "smoothed", "--learner", "cart"]
     assert main([*call, "--max-leaves", "5", "--out", "cart.json"]) == 0
@@ -141,7 +141,7 @@ def test_costs_decide_instead_of_the_tree(capsys):
         ('{"hgih": {"low": 5}}', "did you mean 'high'?"),
     ],
 )
-def test_invalid_costs_print_one_sentence_and_return_2(capsys, costs, says):
+def test_invalid_costs_give_a_clear_error_and_exit_code_2(capsys, costs, says):
     with pytest.raises(SystemExit) as stop:
         raise SystemExit(main([*FIT, "--costs", costs, "--out", "none.json"]))
     assert stop.value.code == 2
@@ -369,7 +369,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_prints_one_sentence_and_writes_nothing(name, saved, folder, capsys, monkeypatch):
+def test_bad_input_gives_a_one_line_error_and_writes_nothing(
+    name, saved, folder, capsys, monkeypatch
+):
     call, sentence = BAD[name]
     arguments = call(saved)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -409,7 +411,7 @@ def test_a_report_without_a_tree_grows_one(capsys, folder):
     assert "Loans <now>" not in page
 
 
-def test_a_report_numbers_its_cases_by_the_rows_that_explain_uses(saved, folder):
+def test_a_report_and_explain_use_the_same_row_numbers(saved, folder):
     frame = draw(60, seed=2).drop(columns="id")
     frame.to_csv("pat.csv", index=False)
     page = folder / "pat.html"
@@ -469,7 +471,7 @@ def test_a_report_on_a_kept_tree_finds_its_columns_by_name(capsys):
     assert "no_age.csv lacks 'age', which the tree uses" in capsys.readouterr().err
 
 
-def test_only_an_arff_file_needs_its_library(capsys, monkeypatch):
+def test_only_arff_files_need_the_arff_library(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "arff", None)
     assert main([*FIT, "--out", "without.json"]) == 0
     assert main(["grow", "x.arff", "--target", "y", "--out", "x.json"]) == 2
@@ -666,7 +668,7 @@ def test_excel_safe_escapes_formulas_in_text(saved, folder):
     assert kept == ["'=1+1", "-5", "'+cmd|x", "'@SUM(A1)", "Anna", "'=2"]
 
 
-def test_a_compare_that_cannot_run_leaves_no_folder(tmp_path, capsys):
+def test_a_comparison_that_cannot_run_leaves_no_folder(tmp_path, capsys):
     out = tmp_path / "deep" / "folder"
     call = ["compare", "train.csv", "--target", "risk", "--nominal", "area", "--out", str(out)]
     assert main([*call, "--splits", "0"]) == 2

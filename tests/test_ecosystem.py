@@ -224,7 +224,7 @@ LAZY = {
 
 
 @pytest.mark.parametrize("library", LAZY)
-def test_a_lazy_table_is_refused_in_one_sentence(library):
+def test_a_lazy_table_is_refused(library):
     X, y = cancer()
     lazy = LAZY[library](X)
     model = kt.SmoothedTreeClassifier().fit(X, y)

@@ -132,7 +132,7 @@ LIMITED = """
         ("kt.report(kt.load('model.json'), out='page.html')", "page.html"),
     ],
 )
-def test_a_full_disk_leaves_the_old_file_and_no_other(call, name, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_old_file_and_no_temporary_file(call, name, tmp_path, monkeypatch):
     """A limit on the file size makes a write fail half-way, as a full disk does."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from benchmarks.quality import large, peers, summary
 
 
 def results(auc, tree="readable"):
-    """Return results of the sets a, b, ... with these AUCs by method; the log-loss is 1 - AUC."""
+    """Return results of data sets a, b, ... with these AUCs by method; the log-loss is 1 - AUC."""
     return pd.DataFrame(
         {"tree": tree, "set": "abcdefgh"[j], "method": method, "auc": value, "log_loss": 1 - value}
         for method, values in auc.items()
@@ -46,7 +46,7 @@ def test_draws_count_neither_as_won_nor_as_lost():
     assert summary._p_value(gain[:1]) == ""
 
 
-def test_a_split_counts_if_it_is_finished_for_all_sets_trees_and_methods():
+def test_a_split_counts_if_it_is_finished_for_all_data_sets_trees_and_methods():
     tasks = [
         {"set": s, "tree": "x", "method": m, "split": k}
         for s in "ab"
@@ -57,7 +57,7 @@ def test_a_split_counts_if_it_is_finished_for_all_sets_trees_and_methods():
     assert summary._finished_splits(tasks[:-1]) == [0, 1]
 
 
-def test_a_method_counts_if_it_is_finished_for_all_sets_and_the_truth_always():
+def test_a_method_counts_if_it_is_finished_for_all_data_sets_except_the_truth():
     done = {"kept": "ab", "forest": "a", "truth": "b"}
     tasks = [{"set": name, "method": method} for method, own in done.items() for name in own]
     assert summary._finished_methods(tasks) == {"kept", "truth"}

@@ -114,7 +114,7 @@ def test_a_loaded_model_has_its_geometry_and_its_traces(tmp_path):
             assert str(loaded.trace(X[:5])[3]) == str(model.trace(X[:5])[3])
 
 
-def test_a_boundary_can_be_saved_by_itself_with_its_tree(tmp_path):
+def test_a_boundary_can_be_saved_on_its_own(tmp_path):
     X, y = load_iris(return_X_y=True)
     boundary = kt.Boundary(DecisionTreeClassifier(random_state=0).fit(X, y)).fit(X)
     kt.save(boundary, tmp_path / "boundary.json")
@@ -225,7 +225,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_file_raises_one_clear_sentence(name, document, tmp_path):
+def test_a_damaged_file_raises_a_clear_one_line_error(name, document, tmp_path):
     damage, sentence = DAMAGE[name]
     path = tmp_path / "model.json"
     path.write_text(damage(document), encoding="latin-1")
@@ -249,7 +249,7 @@ def test_trees_are_saved_and_loaded_like_models(tmp_path):
         kt.Tree.load(tmp_path / "model.json")
 
 
-def test_a_damaged_tree_raises_one_clear_sentence(tmp_path):
+def test_a_damaged_tree_raises_a_clear_error(tmp_path):
     (tmp_path / "tree.json").write_text('{"format": "keeptree.Tree", "version": 1}')
     with pytest.raises(ValueError, match=r"tree\.json cannot be read: Not a tree: .* incomplete"):
         kt.load(tmp_path / "tree.json")
@@ -351,7 +351,7 @@ FORBIDDEN = {
 
 
 @pytest.mark.parametrize("name", FORBIDDEN)
-def test_a_hostile_value_that_passes_the_digest_is_refused(name, document, tmp_path):
+def test_a_hostile_value_with_a_matching_digest_is_refused(name, document, tmp_path):
     place, value, sentence = FORBIDDEN[name]
     (tmp_path / "model.json").write_text(with_value(document, place, value))
     with pytest.raises(ValueError, match=sentence):

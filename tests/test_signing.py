@@ -30,7 +30,7 @@ def edit(path, **changes):
     path.write_text(json.dumps(sealed({**document, **changes})))
 
 
-def test_sign_and_verify_on_the_command_line(tree_file, capsys):
+def test_sign_and_verify_work_on_the_command_line(tree_file, capsys):
     assert main(["verify", str(tree_file)]) == 0
     assert "Not signed; to sign it, run: keeptree sign" in capsys.readouterr().out
     assert main(["verify", str(tree_file), "--signed"]) == 2
@@ -128,7 +128,7 @@ def recounted(tmp_path):
     return tmp_path / "recounted.json", tree, more
 
 
-def test_a_signature_before_a_recount_is_not_that_of_another_tree(recounted):
+def test_a_signature_from_before_a_recount_is_not_reported_as_foreign(recounted):
     path, tree, more = recounted
     assert more.digest != tree.digest
     found = kt.verify_file(path)

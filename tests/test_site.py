@@ -105,7 +105,9 @@ def test_the_importer_and_the_export_of_the_developers_page_work():
     assert "x[1] <= 2.5: no (5)" in files[".txt"]
 
 
-@pytest.mark.skipif(not (BUILT / "index.html").exists(), reason="make docs builds the site")
+@pytest.mark.skipif(
+    not (BUILT / "index.html").exists(), reason="needs the site that make docs builds"
+)
 def test_the_built_site_has_no_broken_link():
     problems, pages, links = find_problems(BUILT)
     assert problems == []

@@ -18,8 +18,8 @@ from keeptree.probability.methods import METHODS
 from tests import stored_answers
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
-# Settings as if the processor had only SSE vectors and no fused multiply-add: for our compiled
-# functions, the machine code of a wheel, OpenBLAS, the C library and NumPy.
+# Settings that simulate a processor with only SSE vectors and no fused multiply-add, for our
+# compiled functions, the machine code of a wheel, OpenBLAS, the C library and NumPy.
 OLD_PROCESSOR = {
     "KEEPTREE_NATIVE": "0",
     "NUMBA_CPU_NAME": "x86-64",
@@ -50,7 +50,9 @@ def test_stored_models_give_exactly_their_stored_predictions():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not X86 or load_native() is not None, reason="numba compiles for x86-64 only")
+@pytest.mark.skipif(
+    not X86 or load_native() is not None, reason="needs x86-64 and functions compiled by numba"
+)
 def test_a_processor_without_fused_multiply_add_gives_the_same_bits():
     assert answers_of_another_process(**OLD_PROCESSOR) == stored_answers.stored_answers()
 

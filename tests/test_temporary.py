@@ -87,7 +87,7 @@ def test_files_of_a_running_process_or_of_another_machine_are_kept(tmp_path):
         process.wait(30)
 
 
-def test_a_handler_of_the_program_is_left_in_place(tmp_path):
+def test_a_signal_handler_of_the_program_is_left_in_place(tmp_path):
     code = """
         import signal, sys, time
         from keeptree.output import replacing
@@ -130,7 +130,7 @@ def test_a_forked_child_leaves_the_files_of_its_parent_alone(tmp_path):
     assert (tmp_path / "page.html").read_text() == "new"
 
 
-def test_handlers_are_in_place_only_while_a_file_is_open(tmp_path):
+def test_signal_handlers_are_installed_only_while_a_file_is_open(tmp_path):
     before = signal.getsignal(signal.SIGTERM)
     with temporary_file(tmp_path), temporary_file(tmp_path):
         assert signal.getsignal(signal.SIGTERM) is not before

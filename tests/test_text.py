@@ -51,5 +51,5 @@ def test_titles_are_shortened_to_a_readable_length():
     ("value", "text"),
     [(0, "0"), (5.0, "5"), (0.04892, "0.04892"), (957.45, "957.5"), (1e20, "1e20"), (-2.5, "−2.5")],
 )
-def test_numbers_are_short(value, text):
+def test_numbers_are_written_with_few_digits(value, text):
     assert plain_number(value) == text

@@ -51,7 +51,7 @@ def test_nothing_is_reported_when_nothing_has_changed(model):
     assert result.expected.low < result.realised.accuracy < result.expected.high
 
 
-def test_a_moved_column_is_named_and_the_expected_accuracy_follows(model):
+def test_a_shifted_column_is_named_and_the_expected_accuracy_is_adjusted(model):
     X, y = draw(3000, 2, income=0.6)
     result = kt.audit(model, X, y)
     assert [column.name for column in result.columns if column.changed] == ["income"]
@@ -89,7 +89,7 @@ def test_a_concept_shift_and_its_leaves_are_detected_only_with_outcomes(model):
 
 
 def draw_classes(n, seed, repaid):
-    """Return cases with label shift: each class is as before, but a share ``repaid`` is repaid."""
+    """Return cases with label shift, of which a share ``repaid`` is repaid."""
     X, y = draw(6 * n, seed)
     kept = [np.flatnonzero(y == "repaid")[: round(repaid * n)]]
     kept += [np.flatnonzero(y == "default")[: n - len(kept[0])]]
@@ -110,7 +110,7 @@ def test_changed_class_shares_require_a_refit_but_no_new_tree(model, repaid):
     # The tree recognises the cases of each class as often as before.
     for found in result.classes:
         assert found.right / found.cases == pytest.approx(found.right_before, abs=0.05)
-    # Leaves that no longer decide for their commonest class are named.
+    # The verdict counts leaves whose decision is no longer their commonest class.
     other = [leaf for leaf in result.leaves if leaf.changed and leaf.commonest != leaf.decision]
     assert (f"review its decision in {len(other)} lea" in result.verdict) == bool(other)
 
@@ -138,7 +138,7 @@ def test_a_recoded_column_is_reported_as_the_cause():
 
 
 def test_the_share_of_a_rare_class_is_compared_exactly():
-    """A few more cases of a rare class than expected are chance; three times as many are not."""
+    """A few more cases of a rare class than expected may be chance; three times as many are not."""
     rng = np.random.default_rng(33)
     X = pd.DataFrame({"a": rng.normal(size=4000), "b": rng.normal(size=4000)})
     y = np.where(rng.random(4000) < 0.01 + 0.05 * (X["a"] > 1.5), "fraud", "fair")
@@ -238,7 +238,7 @@ def test_sums_over_blocks_equal_a_naive_count(model):
     assert count.known[k] == X["income"].notna().sum()
 
 
-def test_a_reference_holds_no_row_of_a_small_sample(model):
+def test_the_reference_statistics_of_a_small_sample_contain_no_rows(model):
     X, y = draw(9, 7)
     tree = model.tree_
     sample = Sample(tree, tree.encode(X), np.zeros(9, dtype=int))
@@ -278,7 +278,7 @@ def test_wrapped_models_rankings_and_numpy_arrays_can_be_audited():
     assert kt.audit(FrozenEstimator(kept), numbers).expected.accuracy > 0.5
     rank = kt.GeometricRankClassifier(tree).fit(numbers, y)
     result = kt.audit(rank, numbers, y)
-    # A ranking has no probabilities, so the leaves give the expected accuracy.
+    # A ranking has no probabilities, so the expected accuracy comes from the leaves.
     smoothed = kt.SmoothedTreeClassifier(tree, smoothing="laplace").fit(numbers, y)
     assert result.expected.accuracy == pytest.approx(kt.audit(smoothed, numbers).expected.accuracy)
     assert result.expected.at_fit == pytest.approx(result.expected.accuracy)
@@ -349,7 +349,7 @@ def test_hostile_names_are_escaped_in_the_page():
     assert "<img" not in page
 
 
-def test_parts_of_a_column_add_up_and_show_new_categories(model):
+def test_the_shares_of_a_column_add_up_to_one_and_include_new_categories(model):
     X, _ = draw(600, 16)
     X["job"] = X["job"].where(np.arange(600) % 3 > 0, "gig")
     parts = {c.name: c.parts for c in kt.audit(model, X).columns}

@@ -1,4 +1,4 @@
-"""The statistical tests of an audit agree with SciPy's and keep their level."""
+"""The statistical tests of an audit agree with SciPy's and keep their significance level."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_a_one_sided_test_detects_only_a_decrease():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.sampled_from([0.01, 0.05, 0.2]))
-def test_the_method_of_holm_rejects_as_in_the_textbook(p_values, alpha):
+def test_holm_rejects_the_same_hypotheses_as_the_textbook_procedure(p_values, alpha):
     order = sorted(range(len(p_values)), key=lambda k: p_values[k])
     rejected = set()
     for rank, k in enumerate(order):
@@ -64,7 +64,7 @@ def test_the_method_of_holm_rejects_as_in_the_textbook(p_values, alpha):
 
 
 @given(st.integers(1, 300))
-def test_ends_are_increasing_positions_of_points(n_points):
+def test_interval_ends_are_increasing_indices_of_points(n_points):
     ends = choose_ends(n_points)
     assert 1 <= len(ends) <= 9
     assert (np.diff(ends) > 0).all()
@@ -77,8 +77,8 @@ def test_the_stability_index_is_zero_for_equal_shares_and_finite_for_empty_parts
 
 
 @pytest.mark.parametrize(("n", "mean", "n_before"), [(400, 0.3, 4000), (400, 0.002, 1000)])
-def test_comparing_events_with_their_probabilities_keeps_the_level(n, mean, n_before):
-    """It does so even for rare events, where a normal approximation would raise false alarms."""
+def test_comparing_events_with_their_probabilities_keeps_the_significance_level(n, mean, n_before):
+    """This holds even for rare events, where a normal approximation would raise false alarms."""
     rng = np.random.default_rng(0)
     p = rng.beta(2 * mean, 2 * (1 - mean), n)
     variance = (p * (1 - p)).sum()

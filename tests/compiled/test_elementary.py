@@ -22,7 +22,7 @@ DOMAINS = {
     np.finfo(np.longdouble).precision < 18, reason="needs a long double of higher precision"
 )
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(deadline=None)  # compiled when first called
+@settings(deadline=None)  # the first call compiles
 @given(data=st.data())
 def test_results_are_accurate_to_the_last_place(name, data):
     x = data.draw(DOMAINS[name])
@@ -32,7 +32,7 @@ def test_results_are_accurate_to_the_last_place(name, data):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(deadline=None)  # compiled when first called
+@settings(deadline=None)  # the first call compiles
 @given(data=st.data())
 def test_machine_code_rounds_every_step_as_python_does(name, data):
     x = data.draw(DOMAINS[name])

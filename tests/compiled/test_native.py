@@ -39,7 +39,7 @@ def test_the_digest_of_a_file_covers_everything_it_imports(monkeypatch, tmp_path
 
 
 @pytest.mark.parametrize("content", [None, "{", '{"sources": "of another time"}'])
-def test_machine_code_of_other_sources_is_not_used(monkeypatch, tmp_path, content):
+def test_machine_code_built_from_other_sources_is_not_used(monkeypatch, tmp_path, content):
     monkeypatch.setattr(native, "HERE", tmp_path)
     native.source_digest.cache_clear()
     if content is not None:

@@ -45,7 +45,7 @@ def answers(model, X):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", MODELS)
-def test_every_model_gives_the_same_predictions_for_every_form(name, form):
+def test_every_model_gives_the_same_predictions_for_every_form_of_table(name, form):
     table = FORMS[form](PLAIN)
     expected = answers(MODELS[name]().fit(PLAIN, Y), PLAIN)
     model = MODELS[name]().fit(table, FORMS[form](Y.to_frame())["risk"])
@@ -63,7 +63,7 @@ def test_tables_with_only_numbers_are_read(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_explanations_reports_and_comparisons_read_every_form(form, tmp_path):
+def test_explanations_reports_and_comparisons_accept_every_form_of_table(form, tmp_path):
     table = FORMS[form](PLAIN)
     model = MODELS["smoothed"]().fit(PLAIN, Y)
     row = table.slice(0, 1) if hasattr(table, "slice") else table.iloc[[0]]

@@ -13,7 +13,7 @@ def model():
     return kt.SmoothedTreeClassifier().fit(X, draw()["risk"])
 
 
-def test_blocks_have_the_rows_in_order(model, tmp_path, monkeypatch):
+def test_blocks_keep_the_order_of_rows(model, tmp_path, monkeypatch):
     draw(3500).to_csv(tmp_path / "many.csv", index=False)
     monkeypatch.setattr(cases, "CELLS", 1)
     blocks = list(cases.read_blocks(tmp_path / "many.csv", model, ["id"]))

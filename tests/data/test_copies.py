@@ -18,7 +18,7 @@ def test_equal_rows_of_few_categories_are_not_copies():
     np.testing.assert_array_equal(find_copies(numbers[again], y[again]), again)
 
 
-def test_some_equal_rows_are_not_copies():
+def test_a_few_equal_rows_are_not_copies():
     X = np.random.default_rng(0).normal(size=(100, 3))
     again = np.append(np.arange(100), np.arange(20))
     np.testing.assert_array_equal(find_copies(X[again], np.zeros(120)), np.arange(120))
@@ -32,7 +32,7 @@ def test_a_sample_drawn_with_replacement_has_copies():
     assert ((case[:, None] == case) == (drawn[:, None] == drawn)).all()
 
 
-def test_cases_that_are_alike_within_their_class_are_not_copies():
+def test_cases_that_are_similar_within_their_class_are_not_copies():
     """Benign cells, for example, have the value 1 in nearly every column."""
     rng = np.random.default_rng(0)
     healthy = (rng.random((300, 9)) < 0.1) * rng.integers(1, 9, size=(300, 9)) + 1.0

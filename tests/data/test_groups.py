@@ -94,15 +94,15 @@ def work_per_column(function, folder, n_rows=6):
 
 
 @pytest.mark.parametrize(("n_rows", "most"), [(6, 140), (40, 280)])
-def test_reading_another_column_of_a_wide_file_costs_few_calls(tmp_path, n_rows, most):
+def test_reading_an_additional_column_of_a_wide_file_costs_few_calls(tmp_path, n_rows, most):
     assert work_per_column(lambda path: read_training(path, "y"), tmp_path, n_rows) < most
 
 
-def test_fitting_a_model_to_another_column_costs_few_calls(tmp_path):
+def test_fitting_a_model_to_an_additional_column_costs_few_calls(tmp_path):
     assert work_per_column(lambda path: kt.fit_file(path, "y"), tmp_path) < 240
 
 
-def test_scoring_a_file_with_another_column_costs_few_calls(tmp_path):
+def test_scoring_a_file_with_an_additional_column_costs_few_calls(tmp_path):
     models = {n: kt.fit_file(wide_file(tmp_path, n), "y", method="smoothed") for n in (500, 1500)}
 
     def score(path):

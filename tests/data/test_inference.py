@@ -16,7 +16,7 @@ ODD = [
     *("9" * 18, "9" * 19, "9" * 25, "9" * 25 + ".5", "2020-01-31", "\u0663", "1\n", " 1"),
 ]
 cell = st.none() | st.sampled_from(ODD) | st.integers().map(str) | st.floats(width=32).map(str)
-# Cells of numeric columns, which mixed cells would hardly ever make up.
+# Cells of purely numeric columns, which random cells would hardly ever produce.
 column = st.sampled_from(["1", "0.5", None, "7", "-3.25", "1.5e-7"])
 table = st.integers(1, 4).flatmap(
     lambda n: st.lists(
@@ -69,7 +69,7 @@ def test_plain_numbers_agree_with_the_inference_of_single_columns(cells):
         np.testing.assert_array_equal(values, wanted)
 
 
-def test_plain_numbers_are_all_read_together():
+def test_columns_of_plain_numbers_are_all_read_together():
     cells = {"whole": ["1", "-20"], "decimal": ["0.5", "3"], "gaps": [None, "7"], "no": [None] * 2}
     columns = {name: pa.array(values, pa.string()) for name, values in cells.items()}
     assert plain_numbers(columns).keys() == columns.keys()

@@ -1,4 +1,4 @@
-"""Labels become codes; unknown and missing labels raise one-sentence errors."""
+"""Labels become codes; unknown and missing labels raise clear errors."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_a_code_is_the_position_among_the_classes(labels, classes):
     assert codes.dtype == np.int64
 
 
-def test_recode_requires_only_labels_that_occur_to_be_known():
+def test_recode_ignores_unknown_labels_that_do_not_occur():
     labels, classes = np.array(["unused", "b", "a"]), np.array(["a", "b", "c"])
     codes = recode(np.array([2, 1, 2]), labels, classes)
     assert codes.tolist() == [0, 1, 0]
@@ -89,7 +89,7 @@ def test_numpy_scalars_become_python_values():
 
 
 @pytest.mark.parametrize("nominal", [False, True])
-def test_text_among_numbers_is_named_by_column_and_index(nominal):
+def test_text_among_numbers_is_reported_with_its_column_and_index(nominal):
     X = pd.DataFrame({"a": [1.0, 2, 3, 4] * 5, "b": [1.0, 5, 2, 3] * 5})
     if nominal:
         X["c"] = pd.Categorical(["u", "v"] * 10)

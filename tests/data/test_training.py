@@ -1,4 +1,4 @@
-"""Training data keep their declared categories, and bad files raise one-sentence errors."""
+"""Training data keep their declared categories, and bad files raise clear errors."""
 
 import json
 
@@ -140,7 +140,7 @@ def test_grow_accepts_the_options_of_the_learner(tmp_path, capsys):
         (["d.csv", "--target", "y", "--out", "nowhere/t.json"], "does not exist"),
     ],
 )
-def test_bad_input_prints_one_sentence_and_returns_2(
+def test_bad_input_gives_a_one_line_error_and_exit_code_2(
     tmp_path, monkeypatch, capsys, arguments, message
 ):
     monkeypatch.chdir(tmp_path)
@@ -152,7 +152,7 @@ def test_bad_input_prints_one_sentence_and_returns_2(
     assert not (tmp_path / "tree.json").exists()
 
 
-def test_a_nominal_column_of_another_type_is_refused_rather_than_missing():
+def test_a_nominal_column_of_another_type_is_refused_rather_than_treated_as_missing():
     X = pd.DataFrame({"area": ["1", "2"] * 20, "x": np.arange(40.0)})
     model = kt.C45Classifier().fit(X, X["area"] == "1")
     for numbers in (X["area"].astype(int), X["area"].astype(int).astype("category")):

@@ -45,7 +45,7 @@ def test_a_kept_tree_keeps_its_decisions_and_categories(folder, tmp_path):
     assert model.tree_.weight[0] == 1200
 
 
-def test_bad_options_give_one_sentence_and_write_nothing(folder, tmp_path, capsys):
+def test_bad_options_give_a_clear_error_and_write_nothing(folder, tmp_path, capsys):
     command = ["fit", str(folder), "--target", "risk", "--out", str(tmp_path / "m.json")]
     assert main([*command, "--target", "rsik"]) == 2
     assert "There is no column 'rsik'; did you mean 'risk'?" in capsys.readouterr().err

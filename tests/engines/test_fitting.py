@@ -111,7 +111,7 @@ def test_an_unfitted_learner_grows_a_tree_on_the_sample_and_counts_all_rows(loan
     assert model.tree_.source["sample"] == "500 rows, seed 0"
 
 
-def test_a_tally_is_serialised_exactly(loans, tree):
+def test_serialising_a_tally_preserves_every_bit(loans, tree):
     import pyarrow as pa
 
     survey = Survey(to_json(tree), ("age", "owner", "area"), "risk", 50, None, 0)
@@ -133,7 +133,7 @@ def test_a_tally_is_serialised_exactly(loans, tree):
         ({"table": {"risk": "huge"}}, "The target 'risk' is 'huge' in row 1, but the tree knows"),
     ],
 )
-def test_bad_arguments_raise_one_sentence(loans, tree, change, sentence):
+def test_bad_arguments_raise_clear_errors(loans, tree, change, sentence):
     options = {"target": "risk", **change}
     table = loans.assign(**options.pop("table", {}))
     with pytest.raises(ValueError, match=sentence):
@@ -181,14 +181,14 @@ def small_tree(loans):
     return kt.keep(kt.C45Classifier().fit(part[["age", "owner", "area"]], part["risk"]))
 
 
-def test_folds_of_a_sample_ten_times_that_of_the_tree_use_the_kept_tree(loans, small_tree):
+def test_the_folds_of_a_ten_times_larger_sample_use_the_kept_tree(loans, small_tree):
     few, many = (fit(loans, small_tree, sample=n) for n in (2000, 2600))
     assert isinstance(few.estimator, kt.Tree)
     fold = clone(many.estimator).fit(loans[["age", "owner", "area"]][:50], loans["risk"][:50])
     assert fold.tree_.digest == many.tree_.digest
 
 
-def test_a_large_sample_chooses_settings_for_a_tree_without_a_learner(loans, small_tree):
+def test_settings_for_a_tree_without_a_learner_are_chosen_on_a_large_sample(loans, small_tree):
     model = kt.fit_table(kt.KeptTreeClassifier(small_tree), loans, "risk", sample=2600)
     assert list(model.weights_.values()) != [0.1, 0.4, 0.6]  # the defaults
     X = loans[["age", "owner", "area"]]

@@ -78,7 +78,7 @@ def test_a_glob_of_csv_files_gives_one_csv_file(engine, model, cases, tmp_path):
 
 
 @every_engine
-def test_bad_data_give_one_sentence_and_leave_no_files(engine, model, cases, tmp_path, capsys):
+def test_bad_data_give_a_clear_error_and_leave_no_files(engine, model, cases, tmp_path, capsys):
     need(engine)
     kt.save(model, tmp_path / "model.json")
     data = tmp_path / "data"
@@ -121,7 +121,7 @@ def test_a_folder_without_data_or_with_several_formats_is_refused(model, folder,
         kt.predict_file(model, tmp_path / "empty", tmp_path / "scored")
 
 
-def test_a_file_without_rows_among_others_is_skipped(model, folder, cases, tmp_path):
+def test_an_empty_file_among_others_is_skipped(model, folder, cases, tmp_path):
     cases[:0].to_parquet(folder / "aa.parquet", index=False)
     assert kt.predict_file(model, folder, tmp_path / "scored.csv")["rows"] == 200
 
@@ -151,7 +151,7 @@ def test_an_engine_that_is_not_installed_is_reported_with_its_extra(
         assert f'pip install "keeptree[{engine}]"' in capsys.readouterr().err
 
 
-def test_spark_without_java_raises_one_sentence(model, folder, tmp_path, monkeypatch):
+def test_spark_without_java_raises_a_clear_error(model, folder, tmp_path, monkeypatch):
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)

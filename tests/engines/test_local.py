@@ -140,7 +140,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("name", BAD)
-def test_unsuitable_data_raise_one_sentence_and_write_nothing(model, tmp_path, name, kind):
+def test_unsuitable_data_raise_a_clear_error_and_write_nothing(model, tmp_path, name, kind):
     change, sentence = BAD[name]
     data, out = tmp_path / f"d.{kind}", tmp_path / "out.csv"
     frame = change(draw())

@@ -72,14 +72,14 @@ def test_predictions_have_the_type_of_the_classes(kind, labels):
 
 
 @every_kind
-def test_a_missing_column_raises_one_sentence(kind, model):
+def test_a_missing_column_raises_a_clear_error(kind, model):
     table = LOCAL[kind][0](new_cases(20).drop(columns="area"))
     with pytest.raises(ValueError, match=r"^The table lacks the column 'area', which the model "):
         kt.score(model, table)
 
 
 @every_kind
-def test_text_in_a_numeric_column_raises_one_sentence(kind, model):
+def test_text_in_a_numeric_column_raises_a_clear_error(kind, model):
     cases = new_cases(20)
     cases["age"] = cases["age"].astype("string" if kind in ("pandas", "dask") else str)
     with pytest.raises(ValueError, match="'age' holds text, where the model expects numbers"):
@@ -170,7 +170,7 @@ def test_workers_receive_the_model_in_the_format_of_save(model, tmp_path):
     assert packed.scorer(ATTRIBUTES) is packed.scorer(ATTRIBUTES)  # loaded once per process
 
 
-def test_bad_arguments_raise_one_sentence(model):
+def test_bad_arguments_raise_clear_errors(model):
     with pytest.raises(TypeError, match=r"load it first: kt.load\('model.json'\)"):
         kt.score("model.json", new_cases(20))
     with pytest.raises(TypeError, match="A ndarray is not a table that KeepTree can score; give"):

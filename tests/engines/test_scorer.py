@@ -80,7 +80,7 @@ def test_every_block_of_a_file_is_encoded_once(model, names, encodings, tmp_path
 
 @every_model
 @columns
-def test_scores_are_those_of_the_model(model, names):
+def test_scores_equal_those_of_the_model(model, names):
     model, X = fitted(model, names)
     distance = hasattr(model, "observed_")
     answer = Scorer(model, distance).score(X)

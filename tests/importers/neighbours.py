@@ -9,7 +9,7 @@ EXTREMES = [0.0, -0.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, -1e38, 3e38, 3.5e38]
 
 
 def beside(value):
-    """Return a number, its neighbours in float64 and float32, and where rounding changes."""
+    """Return a number, its float64 and float32 neighbours, and midpoints where rounding changes."""
     with np.errstate(over="ignore"):
         single = np.float32(value)
         around = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]
@@ -29,7 +29,7 @@ def column_values(tree, feature, missing=True):
 
 
 def trying_rows(tree, rows, seed=0, missing=True, share=0.5, largest=np.inf):
-    """Return encoded rows in which values that probe the tests replace some numbers.
+    """Return encoded rows with some numbers replaced by values that probe the tests.
 
     Numbers above ``largest`` are left out, for libraries that refuse them.
     """

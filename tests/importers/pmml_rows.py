@@ -29,7 +29,7 @@ def frame_of(tree, row):
 def compare_row(tree, row, answer, nodes):
     """Return a short label for how a tree and JPMML agree on a row.
 
-    ``nodes`` maps each leaf to its node in JPMML; the first row of a leaf adds it.
+    ``nodes`` maps each leaf to its node in JPMML; the first row of a leaf adds an entry.
     """
     node, label = answer
     refused = node == "!" or not label

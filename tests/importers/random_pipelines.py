@@ -171,7 +171,7 @@ def probe_rows(frame, tree, rng, n=120):
     """Return raw rows at and beside every threshold of a folded tree.
 
     Values differ from a threshold by one ulp in float32 or float64. There are also missing values,
-    unknown categories, zeros of both signs and very large numbers.
+    unseen categories, zeros of both signs and very large numbers.
     """
     rows = frame.sample(n, replace=True, random_state=int(rng.integers(1 << 30)))
     rows = rows.reset_index(drop=True).astype({"rooms": float})

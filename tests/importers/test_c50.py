@@ -31,7 +31,7 @@ def kept(name, ending=".tree"):
 
 
 def smoothed(tree, rows):
-    """Return C5.0's probabilities: each leaf gains one case with the class shares of the root."""
+    """Return C5.0's probabilities, which add to each leaf one case with the root's class shares."""
     weight = tree.filled_counts.sum(axis=1)
     shares = tree.leaf_weights(rows)
     cases = (shares @ weight)[:, None]
@@ -116,7 +116,7 @@ def test_counts_of_two_classes_are_read_from_the_output():
     assert tree.n_leaves == kept("deep").n_leaves
 
 
-def test_a_boosted_model_requires_the_choice_of_a_trial():
+def test_a_trial_of_a_boosted_model_must_be_chosen():
     for ending in (".tree", ".json", ".txt"):
         with pytest.raises(ValueError, match="has 3 trees; choose one with tree=0 to tree=2"):
             kt.keep(FOLDER / f"boosted{ending}")
@@ -160,7 +160,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_an_unsupported_model_raises_one_sentence_and_writes_nothing(what, tmp_path, capsys):
+def test_an_unsupported_model_raises_a_one_line_error_and_writes_nothing(what, tmp_path, capsys):
     text, sentence = REFUSED[what]
     (tmp_path / "a.tree").write_text(f'id="See5/C5.0 2.07 GPL Edition"\n{text}\n')
     (tmp_path / "a.names").write_text("bad, good.\nx: continuous.\n")
@@ -230,13 +230,13 @@ def test_names_files_are_parsed():
         ("Decision tree:\n\nnonsense: a (2)\n\nEvaluation on training data", "expected a test"),
     ],
 )
-def test_output_without_a_valid_tree_raises_one_sentence(text, sentence):
+def test_output_without_a_valid_tree_raises_a_one_line_error(text, sentence):
     with pytest.raises(ValueError, match=sentence) as error:
         kt.keep(f"C5.0 [Release 2.07]\n\n{text}")
     assert "\n" not in str(error.value)
 
 
-def test_a_damaged_document_raises_one_sentence(tmp_path):
+def test_a_damaged_document_raises_a_one_line_error(tmp_path):
     document = json.loads((FOLDER / "two.json").read_text())
     path = tmp_path / "tree.json"
     for change in ({"tree": 3}, {"names": None}, {"tree": ""}, {"names": "a."}):

@@ -24,7 +24,7 @@ def sample(seed=0, n=300, missing=0.1):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**16), st.integers(1, 5), st.sampled_from(["Min", "Max"]))
-def test_rows_reach_the_same_leaves_in_random_models(tmp_path_factory, seed, depth, nan_mode):
+def test_random_models_keep_their_leaves(tmp_path_factory, seed, depth, nan_mode):
     X, y = sample(seed)
     model = catboost.CatBoostClassifier(
         iterations=2, depth=depth, one_hot_max_size=10, nan_mode=nan_mode, **QUIET

@@ -68,7 +68,7 @@ def test_keep_reports_lost_information_only_once(tmp_path, capsys):
     assert said.err == ""
 
 
-def test_a_written_tree_is_fitted_and_reported(files, capsys):
+def test_fit_accepts_a_written_tree(files, capsys):
     tree, data, out = (str(files / name) for name in ("tree.txt", "loans.csv", "model.json"))
     done = main(
         ["fit", data, "--target", "risk", "--tree", tree, "--method", "smoothed", "--out", out]
@@ -88,7 +88,7 @@ age > 48: yes
 
 @pytest.mark.parametrize("spelt", [str, lambda value: str(value).lower()])
 @pytest.mark.parametrize("missing", [False, True])
-def test_a_written_tree_is_fitted_to_a_boolean_column(tmp_path, spelt, missing):
+def test_a_written_tree_can_test_a_boolean_column(tmp_path, spelt, missing):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.integers(18, 80, 200), "smoker": rng.random(200) < 0.4})
     y = np.where((X.age > 50) | X.smoker, "yes", "no")
@@ -139,7 +139,7 @@ def test_explain_accepts_a_written_tree(files, capsys):
         (["m.json", "loans.csv", "--drop", "age"], "--drop requires --tree; a model already"),
     ],
 )
-def test_explain_takes_either_a_model_or_a_tree(files, monkeypatch, capsys, line, sentence):
+def test_explain_accepts_either_a_model_or_a_tree(files, monkeypatch, capsys, line, sentence):
     monkeypatch.chdir(files)
     assert main(["explain", *line, "--row", "1"]) == 2
     assert sentence in capsys.readouterr().err
@@ -159,7 +159,7 @@ def test_explain_takes_either_a_model_or_a_tree(files, monkeypatch, capsys, line
         ("\xff\xfe", "neither text nor a format"),
     ],
 )
-def test_bad_input_gives_one_sentence_and_writes_nothing(files, capsys, text, sentence):
+def test_bad_input_gives_a_one_line_error_and_writes_nothing(files, capsys, text, sentence):
     source, out = files / "bad.txt", files / "out.json"
     source.write_text(text, encoding="latin-1")
     data = ["--data", str(files / "loans.csv"), "--target", "risk"]

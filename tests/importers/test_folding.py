@@ -43,7 +43,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def agree(pipeline, rows, X=None):
-    """Check that rows reach the leaves of the pipeline, if it accepts them; return the tree."""
+    """Check that accepted rows reach the leaves of the pipeline, and return the folded tree."""
     tree, origin = folded(pipeline, X)
     leaf, at = pipeline_leaves(pipeline, rows)
     assert len(at)
@@ -158,7 +158,7 @@ def without_nan(frame):
 @given(st.integers(0, 2**32))
 @settings(max_examples=5, deadline=None)
 @pytest.mark.filterwarnings("ignore")
-def test_frames_of_all_kinds_reach_the_same_leaf(seed):
+def test_rows_of_every_kind_of_frame_reach_the_same_leaf(seed):
     rng = np.random.default_rng(seed)
     drawn = draw_fitted(rng)
     if drawn is None:
@@ -177,7 +177,7 @@ def test_frames_of_all_kinds_reach_the_same_leaf(seed):
         np.testing.assert_array_equal(origin[tree.apply(convert(rows))], leaves, err_msg=name)
 
 
-def test_arrays_without_names_are_folded_too(loans):
+def test_a_pipeline_fitted_to_an_array_without_names_is_folded(loans):
     frame, y = loans
     X = frame[["age", "balance", "colour"]].fillna({"colour": "none"}).to_numpy(dtype=object)
     columns = ColumnTransformer(
@@ -225,7 +225,7 @@ def test_a_missing_number_has_a_branch_of_its_own_where_an_indicator_is_tested()
         assert tree.branch(leaf).text() == "x[0] is missing"
 
 
-def test_an_unknown_category_is_refused_where_the_encoder_refuses_it():
+def test_an_unseen_category_is_refused_if_the_encoder_refuses_it():
     X = pd.DataFrame({"colour": ["r", "g", np.nan] * 20})
     y = X["colour"] == "r"
     steps = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
@@ -274,7 +274,7 @@ def test_a_c45_tree_after_a_scaler_keeps_its_nominal_tests(loans):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_everything_after_keep_uses_raw_columns(loans, tmp_path):
+def test_models_explanations_and_files_of_a_folded_tree_use_raw_columns(loans, tmp_path):
     frame, y = loans
     labels = np.where(y == 1, "good", "bad")
     columns = make_column_transformer(
@@ -309,7 +309,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("step", REFUSED.values(), ids=REFUSED.keys())
-def test_a_step_that_cannot_be_folded_is_named_and_fold_false_skips_it(step, request):
+def test_a_step_that_cannot_be_folded_is_named_and_fold_false_keeps_the_tree(step, request):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     pipeline = make_pipeline(StandardScaler(), step, DecisionTreeClassifier()).fit(X, X[:, 0] > 0)

@@ -28,13 +28,13 @@ def sample(seed, n=60, classes=2):
 
 
 def tried(tree, X, seed):
-    """Return rows on and beside the thresholds, all finite because imodels requires it."""
+    """Return finite rows on and beside the thresholds, because imodels accepts no others."""
     rows = trying_rows(tree, np.tile(X.to_numpy(), (4, 1)), seed, missing=False)
     return pd.DataFrame(rows, columns=X.columns)
 
 
 @pytest.mark.parametrize("name", ["GreedyTreeClassifier", "HSTreeClassifier", "HSTreeClassifierCV"])
-def test_models_built_on_scikit_learn_trees_reach_the_same_leaves(name):
+def test_models_built_on_scikit_learn_trees_keep_their_leaves_and_decisions(name):
     X, y = load_breast_cancer(return_X_y=True)
     model = getattr(imodels, name)(max_leaf_nodes=8).fit(X, y)
     if name.startswith("HS"):
@@ -74,7 +74,7 @@ def test_a_shrunk_c45_tree_decides_by_its_shrunk_leaves():
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**16), st.sampled_from([2, 3]))
-def test_tao_trees_reach_the_same_leaf(seed, classes):
+def test_tao_trees_keep_their_leaves_and_decisions(seed, classes):
     X, y = sample(seed, classes=classes)
     model = imodels.TaoTreeClassifier(n_iters=3, model_args={"max_leaf_nodes": 6}).fit(X, y)
     with pytest.warns(UserWarning, match="TAO moves the tests"):

@@ -104,7 +104,9 @@ def test_without_data_two_classes_have_counts_and_three_do_not():
     with pytest.warns(UserWarning, match="prints thresholds with six decimals"):
         tree = kt.keep(text)
     assert tree.counts.tolist() == [[5, 5], [5, 2], [0, 3]]
-    assert tree.predict([[None]]).tolist() == ["no"], "a missing value is shared by weight"
+    assert tree.predict([[None]]).tolist() == ["no"], (
+        "a missing value is shared among branches by weight"
+    )
     with (
         pytest.warns(UserWarning, match="but not their classes"),
         pytest.warns(UserWarning, match="missing values are shared evenly"),

@@ -36,7 +36,7 @@ def rows_for(tree, X, seed):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**16), st.integers(2, 12), st.sampled_from([0.0, 0.2]))
-def test_rows_reach_the_same_leaves_in_random_models(seed, leaves, missing):
+def test_random_models_keep_their_leaves(seed, leaves, missing):
     X, y = sample(seed, missing=missing)
     model = lightgbm.LGBMClassifier(
         n_estimators=2, num_leaves=leaves, min_data_per_group=5, cat_smooth=1,
@@ -68,7 +68,7 @@ def test_a_model_with_one_tree_keeps_its_decisions():
 
 
 @pytest.mark.parametrize("changes", [{"reg_alpha": 1.0}, {"class_weight": "balanced"}])
-def test_where_the_formula_does_not_hold_counts_come_from_data(changes):
+def test_counts_come_from_data_if_the_formula_does_not_hold(changes):
     X, y = sample(2)
     y[:200] = 0
     model = lightgbm.LGBMClassifier(n_estimators=1, **changes, **QUIET).fit(X, y)

@@ -57,7 +57,7 @@ def test_a_bagged_tree_uses_the_columns_of_the_ensemble(seed, columns, rows):
     np.testing.assert_array_equal(tree.predict(tried), expected)
 
 
-def test_an_ensemble_requires_the_choice_of_a_tree():
+def test_a_tree_of_an_ensemble_must_be_chosen():
     forest = RandomForestClassifier(100, max_depth=1).fit(X, Y)
     with pytest.raises(ValueError, match="has 100 trees; choose one with tree=0 to tree=99"):
         kt.keep(forest)

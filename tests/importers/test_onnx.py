@@ -39,7 +39,7 @@ def rows_for(tree, seed, dtype):
 
 
 def assert_refines(ours, theirs):
-    """Check that all rows of one of our leaves share a leaf of theirs."""
+    """Check that rows that share one of our leaves also share one of theirs."""
     assert len(set(zip(ours.tolist(), theirs.tolist(), strict=True))) == len(set(ours.tolist()))
 
 
@@ -94,7 +94,7 @@ def test_a_single_weight_for_two_classes_is_the_score_of_the_second(post, base, 
     np.testing.assert_array_equal(kt.keep(model).predict(X), made.run(model, X)[0])
 
 
-def test_base_values_that_onnx_does_not_define_require_rows_to_count():
+def test_undefined_base_values_require_rows_to_count():
     nodes = made.random_nodes(np.random.default_rng(1), 2)
     weights = made.leaf_weights(np.random.default_rng(1), nodes, 2)
     model = made.classifier(nodes, weights, [0, 1], base_values=[0.1, 0.2])
@@ -203,7 +203,7 @@ def test_columns_keep_the_names_and_order_of_the_inputs():
     np.testing.assert_array_equal(tree.predict(X), pipeline.predict(X))
 
 
-def test_unsupported_models_are_refused_by_name():
+def test_unsupported_models_raise_an_error_that_names_the_node():
     skl2onnx = pytest.importorskip("skl2onnx")
     X, y = sample(0)
     first = X[:1].astype(np.float32)
@@ -293,7 +293,7 @@ def elsewhere(model):
         (elsewhere, "in another file, which is not read"),
     ],
 )  # fmt: skip
-def test_a_damaged_model_raises_one_sentence(model, tmp_path, capsys, damage, sentence):
+def test_a_damaged_model_raises_a_one_line_error(model, tmp_path, capsys, damage, sentence):
     damage(model)
     source, out = tmp_path / "bad.onnx", tmp_path / "tree.json"
     source.write_bytes(model.SerializeToString())
@@ -305,7 +305,7 @@ def test_a_damaged_model_raises_one_sentence(model, tmp_path, capsys, damage, se
     assert not out.exists()
 
 
-def test_truncated_and_foreign_files_are_refused_by_name(model, tmp_path):
+def test_truncated_and_foreign_files_raise_an_error_that_names_the_file(model, tmp_path):
     content = model.SerializeToString()
     path = tmp_path / "bad.onnx"
     for cut in (1, 5, len(content) // 3, len(content) // 2, len(content) - 1):

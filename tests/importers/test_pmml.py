@@ -235,7 +235,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_gives_one_sentence_and_writes_nothing(name, tmp_path, capsys):
+def test_bad_input_gives_a_one_line_error_and_writes_nothing(name, tmp_path, capsys):
     text, sentence = BAD[name]
     source, out = tmp_path / "bad.pmml", tmp_path / "tree.json"
     source.write_text(text)
@@ -248,7 +248,7 @@ def test_bad_input_gives_one_sentence_and_writes_nothing(name, tmp_path, capsys)
 
 
 @pytest.mark.parametrize("part", [b"<a/>", b"<a>", b"x"])
-def test_fifty_hostile_megabytes_are_refused_quickly(part, tmp_path):
+def test_a_hostile_file_of_50_megabytes_is_refused_quickly(part, tmp_path):
     path = tmp_path / "bad.pmml"
     path.write_bytes(b"<PMML>" + part * (50_000_000 // len(part)))
     start = time.process_time()

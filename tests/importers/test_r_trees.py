@@ -74,7 +74,7 @@ def test_missing_values_are_refused_unless_the_majority_is_chosen():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_damaged_document_raises_one_sentence(tmp_path):
+def test_a_damaged_document_raises_a_one_line_error(tmp_path):
     document = json.loads((FOLDER / "rpart_iris.json").read_text())
     path = tmp_path / "tree.json"
     for change in (

@@ -88,7 +88,7 @@ def test_counts_of_the_first_boosted_tree_are_derived_from_its_sums():
         kept("4/boosted", counted=False)
 
 
-def test_a_regression_tree_refuses_rows_to_count():
+def test_a_regression_tree_cannot_count_classes():
     rows, prediction, _ = recorded("4/regression")
     with pytest.raises(ValueError, match="class counts, but this is a regression tree"):
         kt.keep(FOLDER / "4/regression/model", rows, prediction)
@@ -196,7 +196,7 @@ DAMAGES = [(cyclic, "DecisionTree"), (hostile, "DecisionTree")] + [
 
 
 @pytest.mark.parametrize(("damage", "stage"), DAMAGES)
-def test_damaged_data_give_one_sentence_and_write_nothing(damage, stage, tmp_path, capsys):
+def test_damaged_data_give_a_one_line_error_and_write_nothing(damage, stage, tmp_path, capsys):
     folder = copy_of("4/keep", tmp_path)
     damage(sorted(folder.glob(f"**/*_{stage}*/data/part-*"))[0])
     with pytest.raises(ValueError) as error:  # noqa: PT011, the sentences differ
@@ -212,7 +212,7 @@ def test_damaged_data_give_one_sentence_and_write_nothing(damage, stage, tmp_pat
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "{}", '{"class": 3}', '{"class": "PipelineModel"}', "[" * 100_000]
 )
-def test_damaged_metadata_raise_one_sentence(text, tmp_path):
+def test_damaged_metadata_raise_a_one_line_error(text, tmp_path):
     folder = copy_of("4/keep", tmp_path)
     [path] = (folder / "metadata").glob("part-*")
     path.write_text(text)
@@ -240,7 +240,7 @@ def test_a_model_with_a_missing_stage_is_refused(tmp_path):
         kt.keep(folder)
 
 
-def test_the_command_keeps_a_folder(tmp_path, capsys):
+def test_the_command_keeps_the_model_in_a_folder(tmp_path, capsys):
     out = tmp_path / "tree.json"
     assert cli.main(["keep", str(FOLDER / "4/keep/model"), "--out", str(out)]) == 0
     assert "from DecisionTreeClassificationModel" in capsys.readouterr().out

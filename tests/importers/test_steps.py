@@ -22,7 +22,7 @@ def test_sparse_output_of_the_steps_is_made_dense():
     np.testing.assert_array_equal(read_rows(X, kt.keep(PIPE, fold=False), steps), expected)
 
 
-def test_without_steps_rows_stay_as_they_are_and_sparse_rows_are_refused():
+def test_without_steps_rows_are_unchanged_and_sparse_rows_are_refused():
     tree, rows = kt.keep(PIPE, fold=False), np.zeros((2, 5))
     assert run_steps(X, []) is X
     assert read_rows(rows, tree) is rows

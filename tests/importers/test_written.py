@@ -76,7 +76,7 @@ def test_a_classifier_counts_its_sample_if_the_tree_has_no_counts():
         np.testing.assert_array_equal(model(replace(blank)).fit(X, y).predict_proba(X), expected)
 
 
-def test_other_spellings_are_read():
+def test_alternative_spellings_are_read():
     tree = kt.keep(
         "# signed off in May\n\n"
         "age<45 : refuse (2)\n"
@@ -92,7 +92,7 @@ def test_other_spellings_are_read():
     ]  # fmt: skip
 
 
-def test_else_covers_the_other_categories_of_the_data_and_unseen_ones():
+def test_else_covers_all_other_categories():
     X, y = loans()
     text = "owner = yes: grant\nelse\n  age > 40: grant\n  else: refuse"
     tree = kt.keep(text, X, y)
@@ -158,7 +158,7 @@ def test_a_category_that_is_not_in_the_data_raises_a_warning():
     assert tree.to_text(precision=None).count("lodger") == 1
 
 
-def test_a_text_needs_named_columns_and_a_file_must_exist():
+def test_text_needs_named_columns_and_a_file_must_exist():
     with pytest.raises(ValueError, match="give X as a data frame"):
         kt.keep(LOANS, np.zeros((3, 3)), [0, 1, 0])
     with pytest.raises(FileNotFoundError, match=r"no/such\.txt cannot be opened \(no such file"):
@@ -193,7 +193,7 @@ def test_a_single_leaf_is_a_tree_over_the_columns_of_the_data():
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
-def test_the_exact_text_of_a_scikit_learn_tree_decides_every_row_as_it_does(load):
+def test_the_exact_text_of_a_scikit_learn_tree_gives_the_same_decisions(load):
     X, y = load(return_X_y=True, as_frame=True)
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, y))
     again = kt.keep(tree.to_text(precision=None), X, y)
@@ -258,7 +258,7 @@ def test_unseen_categories_count_as_missing_if_a_test_has_no_branch_for_them():
         ("refuse unseen owner\n", "line 1, .*expected a test such as"),
     ],
 )  # fmt: skip
-def test_contradictions_about_missing_and_unseen_values_are_named(text, sentence):
+def test_contradictions_about_missing_and_unseen_values_are_reported(text, sentence):
     if sentence is None:
         assert kt.keep(text, *loans()).to_text().startswith("owner is unseen: grant")
         return
@@ -306,7 +306,7 @@ def rules_for_missing_and_unseen(tree, seed):
     NAMES,
     st.integers(1, 17),
 )
-def test_text_to_tree_to_text_is_the_identity(tree, seed, names, labels, precision):
+def test_printing_a_tree_that_was_read_gives_the_same_text(tree, seed, names, labels, precision):
     categories = [None if c is None else [*labels, *"fg"][: len(c)] for c in tree.categories]
     shuffled = [*labels, "9", "ninth"][: len(tree.classes)]
     tree = replace(

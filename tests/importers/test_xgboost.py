@@ -37,7 +37,7 @@ def frame_of(tree, X, rows):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**16), st.integers(1, 5), st.sampled_from(["hist", "exact", "approx"]))
-def test_rows_reach_the_same_leaves_in_random_models(seed, depth, method):
+def test_random_models_keep_their_leaves(seed, depth, method):
     X, y = sample(seed)
     if method == "exact":
         X = X.drop(columns="kind")
@@ -69,7 +69,7 @@ def test_the_first_tree_has_exact_counts_without_data():
     "changes",
     [{"subsample": 0.5}, {"reg_alpha": 1.0}, {"max_delta_step": 0.1}, {"scale_pos_weight": 3.0}],
 )
-def test_where_the_formula_does_not_hold_counts_come_from_data(changes):
+def test_counts_come_from_data_if_the_formula_does_not_hold(changes):
     X, y = sample(2)
     model = xgboost.XGBClassifier(n_estimators=1, enable_categorical=True, **changes).fit(X, y)
     assert kt.keep(model).weight[0] == 0, "the kept tree has decisions but no counts"

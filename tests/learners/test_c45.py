@@ -203,7 +203,7 @@ def test_max_leaf_nodes_holds_for_every_pruning_method(pruning):
     assert roomy.tree_.digest == free.tree_.digest
 
 
-def test_criteria_differ_and_all_learn():
+def test_all_criteria_learn_and_give_different_trees():
     X, y = load_iris(return_X_y=True)
     for criterion in ("gain-ratio", "information-gain", "gini", "misclassification"):
         assert C45Classifier(criterion).fit(X, y).score(X, y) > 0.95
@@ -223,7 +223,7 @@ def test_gini_chooses_the_threshold_of_scikit_learn():
     assert tree.threshold[0] == pytest.approx(theirs.threshold[0], abs=1e-6)
 
 
-def test_the_order_of_breiman_finds_the_best_subset_of_categories():
+def test_ordering_categories_by_class_share_finds_the_best_subset():
     """The subset is the best of all 2^(k-1) - 1 divisions, for any impurity measure."""
     random = np.random.default_rng(0)
     codes = random.integers(0, 6, 300)

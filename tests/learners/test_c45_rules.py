@@ -100,7 +100,7 @@ def test_a_column_with_very_many_categories_can_still_be_chosen():
     assert tree.feature[0] == 0
 
 
-def test_columns_of_many_categories_count_if_there_are_no_others():
+def test_columns_with_many_categories_count_if_there_are_no_others():
     tree = grow(nominal(id=(np.arange(40) // 2).astype(str)), np.repeat([0, 1], 20))
     assert tree.n_leaves == 20
 

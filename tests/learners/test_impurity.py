@@ -74,7 +74,7 @@ def test_the_subset_of_few_categories_is_the_best_possible(criterion, n_classes,
 
 
 @pytest.mark.parametrize("criterion", IMPURITY)
-def test_the_subset_of_many_categories_is_the_best_in_any_order_by_class_share(criterion):
+def test_the_subset_of_many_categories_is_the_best_among_orders_by_class_share(criterion):
     rng = np.random.default_rng(0)
     n, n_classes = 14, 3
     codes = rng.integers(0, n, 400)

@@ -24,7 +24,7 @@ FOLDS_COUNT_ROWS = {
 
 
 def in_declared_order(model, rows):
-    """Return probabilities with the classes in Weka's order instead of sorted."""
+    """Return probabilities with the classes in Weka's order instead of sorted order."""
     return model.predict_proba(rows)[:, model.tree_.declared]
 
 
@@ -130,7 +130,7 @@ def test_probabilities_equal_those_of_the_plain_implementation(seed, weighted):
     np.testing.assert_allclose(model.predict_proba(as_table(X)), p / p.sum(1, keepdims=True))
 
 
-def test_the_trees_of_the_comparison_have_several_leaves():
+def test_the_trees_compared_above_have_several_leaves():
     # Otherwise the test above would only compare naive Bayes with naive Bayes.
     leaves = []
     for seed in range(6):
@@ -175,7 +175,7 @@ def test_predict_uses_naive_bayes_and_the_kept_tree_uses_counts():
     leaves = model.tree_.kind == 0
     np.testing.assert_array_equal(model.tree_.label[leaves], model.tree_.counts[leaves].argmax(1))
     np.testing.assert_allclose(model.tree_.counts[0], np.bincount(y))
-    # Inside a leaf, naive Bayes distinguishes cases, which the tree's proportions cannot.
+    # Within a leaf, naive Bayes distinguishes cases; leaf proportions cannot.
     assert len(np.unique(p[:, 0])) > model.get_n_leaves()
 
 

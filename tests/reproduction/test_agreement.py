@@ -41,7 +41,7 @@ def test_a_missing_result_is_open_and_a_missing_published_value_has_no_mark():
     assert Cell(Estimate(1, 0.1)).agreement is None
 
 
-def test_means_are_within_error_if_chance_explains_their_difference():
+def test_means_are_within_error_if_their_difference_is_not_significant():
     assert Cell(Estimate(1.0, 0.3), Estimate(1.9, 0.4)).within_error is True  # 0.9 < 1.98 x 0.5
     assert Cell(Estimate(1.0, 0.3), Estimate(2.1, 0.4)).within_error is False
     assert Cell(Estimate(1.0), Estimate(2.1, 0.4)).within_error is None

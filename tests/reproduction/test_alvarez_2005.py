@@ -51,7 +51,7 @@ def test_hits_and_errors_are_averaged_over_samples():
     assert row[2].ours.mean == 50  # half of the samples have kappa 3
 
 
-def test_a_set_without_errors_has_no_comparison():
+def test_a_data_set_without_errors_is_not_compared():
     records = [{"task": {"dataset": "wine", "sample": 0},
                 "rows": [{"tree": "normal", "method": "tree"}]}]  # fmt: skip
     assert paper.table_2(Results(records)).rows["wine"][0].ours is None

@@ -46,7 +46,7 @@ def test_the_data_sets_have_the_published_size(name, rows, columns, classes):
     assert not data.X.isna().any(axis=None)
 
 
-def test_glass_is_the_data_set_of_uci():
+def test_glass_is_the_uci_data_set():
     data = load("glass")
     labels, sizes = np.unique(data.y, return_counts=True)
     assert dict(zip(labels.tolist(), sizes.tolist(), strict=True)) == {
@@ -86,7 +86,7 @@ def test_the_checksum_depends_on_the_content():
 
 
 @pytest.mark.parametrize("labels", [("1", "0"), ("R", "M")])
-def test_a_file_of_the_user_comes_first_however_its_classes_are_spelt(tmp_path, labels):
+def test_a_user_file_comes_first_however_its_classes_are_spelt(tmp_path, labels):
     line = ",".join(["0.123456"] * 60)
     (tmp_path / "sonar.csv").write_text("".join(f"{line},{label}\n" for label in labels))
     data = load("sonar", tmp_path)
@@ -117,7 +117,7 @@ def test_the_class_may_be_the_first_column_of_a_user_file(tmp_path):
         ),
     ],
 )
-def test_a_file_of_the_user_with_other_content_is_refused(tmp_path, text, message):
+def test_a_user_file_with_other_content_is_refused(tmp_path, text, message):
     # Falling back to another copy would give results that are not those of the user's data.
     (tmp_path / "sonar.csv").write_text(text)
     with pytest.raises(ValueError, match=message) as caught:

@@ -34,7 +34,7 @@ def rows():
     return {row["method"]: row for row in score_task({"dataset": "glass", "sample": 0})}
 
 
-def test_a_task_measures_every_method_with_every_area(rows):
+def test_a_task_measures_every_auc_of_every_method(rows):
     assert set(rows) == {"C4.5", LAPLACE, *VARIANTS, "random forest", "noise"}
     for row in rows.values():
         assert row["tree"] == "folds"
@@ -112,7 +112,7 @@ def test_the_whole_paper_is_reproduced_on_small_data(tmp_path):
         assert f"## {part}" in text
     assert (
         "| MiniBooNE | not available here (14.30) ? |" in text
-    )  # published values are shown even without ours
+    )  # the published value is shown without ours
     assert "(p 0.018)" in text
     json.loads((tmp_path / "katz-2012.json").read_text())
     lines = (tmp_path / "katz-samples.jsonl").read_text().splitlines()

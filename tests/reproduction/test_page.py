@@ -66,7 +66,7 @@ def test_a_section_without_a_heading_on_the_page_raises_an_error():
         replace_sections(PAGE_TEXT, {PAPER: REPORT + "\n## Table 2\n\n| new |\n"})
 
 
-def test_the_committed_raw_results_give_exactly_the_page(tmp_path):
+def test_the_page_follows_exactly_from_the_committed_raw_results(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     assert build_page(page, RAW, tmp_path) == page
     for picture in tmp_path.glob("*.svg"):

@@ -30,7 +30,7 @@ def test_rounding_keeps_the_digits_that_the_file_stores():
     assert round_row(row) == expected
 
 
-def test_a_task_of_two_reports_is_gathered_once(tmp_path):
+def test_a_task_shared_by_two_reports_is_gathered_once(tmp_path):
     for name in ("alvarez-2005", "alvarez-2007"):
         write_raw(tmp_path / f"{name}.parquet", {"a.jsonl": [RECORD]}, {name: {}})
     records, reports = gather(tmp_path)

@@ -145,7 +145,7 @@ def test_a_figure_alone_needs_no_samples(tmp_path):
         (["alvarez-2007", "--samples", "many"], "invalid int value: 'many'"),
     ],
 )
-def test_bad_input_prints_one_sentence_and_returns_2(
+def test_bad_input_gives_a_one_line_error_and_exit_code_2(
     arguments, sentence, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)

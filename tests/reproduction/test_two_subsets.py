@@ -1,4 +1,4 @@
-"""The claims of section 5.2 of the 2007 paper, checked with numbers."""
+"""The claims of section 5.2 of the 2007 paper, checked numerically."""
 
 import numpy as np
 import pytest

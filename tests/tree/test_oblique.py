@@ -94,7 +94,7 @@ def test_a_branch_is_written_as_a_weighted_sum():
     assert branch.text() == "age − 1.2 × income > 3.5"
 
 
-def test_a_missing_value_without_a_rule_names_the_column():
+def test_a_missing_value_without_a_rule_raises_an_error_that_names_the_column():
     with pytest.raises(ValueError, match="Row 1 has no value for 'income'"):
         example_tree().apply([[1.0, 2.0], [1.0, None]])
 
@@ -122,7 +122,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("message", BROKEN)
-def test_a_broken_oblique_test_is_refused(message):
+def test_an_invalid_oblique_test_is_refused(message):
     with pytest.raises(ValueError, match=message):
         replace(example_tree(), **BROKEN[message])
 
@@ -143,7 +143,7 @@ def test_an_error_in_a_sum_names_its_line_and_column(text):
         kt.keep(f"{text}\nelse: z")
 
 
-def test_sums_are_read_from_text():
+def test_weighted_sums_are_read_from_text():
     tree = kt.keep('- 0.5 * "a + b" + 2e0 × income (k) < 3: yes\nelse: no')
     assert tree.feature_names == ("a + b", "income (k)")
     assert tree.terms(0) == ((0, -0.5), (1, 2.0))

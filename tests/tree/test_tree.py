@@ -103,7 +103,7 @@ def test_nominal_columns_are_read_by_label_from_any_container(frame):
 
 
 @pytest.mark.parametrize("missing", [None, NAN, pd.NA, "purple"])
-def test_a_missing_or_undeclared_category_is_divided_by_the_weights_of_the_branches(missing):
+def test_a_row_with_a_missing_or_undeclared_category_is_shared_by_branch_weights(missing):
     tree = mixed_tree()
     row = np.array([[2.0, missing]], dtype=object)
     shares = tree.leaf_weights(row).toarray()[0]
@@ -184,7 +184,7 @@ def two_orders(**more):
     return declared, ordered
 
 
-def test_classes_are_sorted_and_the_declared_order_is_kept_beside_them():
+def test_classes_are_sorted_and_their_declared_order_is_stored():
     tree, _ = two_orders()
     assert tree.classes.tolist() == ["a", "b", "c"]
     assert tree.classes[tree.declared].tolist() == ["c", "a", "b"]
@@ -233,7 +233,7 @@ def test_an_invalid_declared_order_raises_a_clear_error(declared):
 def test_a_regression_tree_predicts_means_and_has_no_probabilities():
     tree = regression_stump()
     assert tree.predict([[0.0], [1.0]]).tolist() == [1.0, 3.0]
-    assert tree.predict([[NAN]]).tolist() == [2.5], "the missing value is divided 1 to 3"
+    assert tree.predict([[NAN]]).tolist() == [2.5], "the row is shared 1 to 3"
     with pytest.raises(ValueError, match="no class probabilities"):
         tree.predict_proba([[0.0]])
 
@@ -635,8 +635,8 @@ def test_the_preorder_equals_that_of_a_naive_walk(tree):
     assert tree.preorder.tolist() == order
 
 
-def test_a_divided_row_is_refused_if_any_branch_lacks_a_rule_for_missing_values():
-    """The row has every value that the heaviest branch tests, but not the one of the other."""
+def test_a_shared_row_is_refused_if_any_branch_lacks_a_rule_for_missing_values():
+    """The row has every value that the heaviest branch tests, but not that of the other branch."""
     tree = kt.Tree(
         kind=[1, 1, 0, 0, 1, 0, 0],
         feature=[0, 1, -1, -1, 2, -1, -1],
@@ -656,7 +656,7 @@ def test_a_divided_row_is_refused_if_any_branch_lacks_a_rule_for_missing_values(
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(trees(missing=("share", "mixed")), oblique_trees(missing=("share",))))
 def test_single_rows_have_exactly_the_averages_of_a_table(tree):
-    """Few divided rows are walked one by one; many are multiplied as a sparse matrix."""
+    """Few shared rows are walked one by one; many are multiplied as a sparse matrix."""
     X = random_rows(tree, 3, n=30, missing=0.3)
     values = np.random.default_rng(4).random((tree.n_nodes, 3))
     table = tree.leaf_average(X, values)
