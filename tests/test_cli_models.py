@@ -549,7 +549,7 @@ def numbered():
     return "titanic.json"
 
 
-def test_every_command_uses_the_names_of_classes(capsys, numbered):
+def test_every_command_uses_the_class_names(capsys, numbered):
     assert "Classes: Survived = 0, survived." in capsys.readouterr().out
     explain = ["explain", numbered, "titanic.csv", "--row", "1"]
     main(explain)

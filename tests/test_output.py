@@ -179,9 +179,8 @@ def test_a_read_only_folder_or_file_is_reported_before_writing(tmp_path):
                 except PermissionError as error:
                     print(error)
     """
-    for above in [tmp_path, *tmp_path.parents][
-        :4
-    ]:  # by default only the owner can enter pytest's folders
+    # By default, only their owner can enter pytest's folders.
+    for above in [tmp_path, *tmp_path.parents][:4]:
         above.chmod(above.stat().st_mode | 0o011)
     try:
         done = subprocess.run(

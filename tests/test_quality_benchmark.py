@@ -66,9 +66,8 @@ def test_a_method_counts_if_it_is_finished_for_all_data_sets_except_the_truth():
 def test_data_sets_without_a_gap_are_left_out_of_the_share():
     rows = results({"laplace": [0.5, 0.9], "soft": [0.6, 0.99], "forest": [0.7, 0.89]})
     closed, _ = summary.gap_closed(rows)
-    assert closed["soft"] == pytest.approx(
-        50
-    )  # b, where the forest is worse, would make soft look better
+    # Data set b, where the forest is worse, would make soft look better.
+    assert closed["soft"] == pytest.approx(50)
 
 
 def test_differences_have_a_sign_a_median_and_counts_of_wins_and_losses():

@@ -89,9 +89,8 @@ def test_the_folders_are_those_of_the_sources_the_user_and_temporary_files(monke
     first, second, third = find()
     assert (first.name, second) == ("__pycache__", tmp_path / "keeptree")
     assert third.name.startswith("keeptree-")
-    monkeypatch.setenv(
-        "XDG_CACHE_HOME", "~/relative"
-    )  # expanduser leaves this unchanged if HOME is unset
+    # expanduser leaves this path unchanged if HOME is unset.
+    monkeypatch.setenv("XDG_CACHE_HOME", "~/relative")
     assert len(find()) == 2
 
     def no_temporary_folder():

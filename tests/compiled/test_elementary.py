@@ -1,4 +1,4 @@
-"""KeepTree's exp and log are as accurate as the C library's, and never fused or reordered."""
+"""KeepTree's exp and log are accurate, and their operations are never fused or reordered."""
 
 import math
 

@@ -74,7 +74,7 @@ def test_with_machine_code_numba_is_not_imported():
     assert done.stdout.strip() == "False"
 
 
-def test_all_functions_can_be_compiled_by_one_command():
+def test_one_command_compiles_all_functions():
     command = [sys.executable, "-m", "keeptree._compiled"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "up to date" in done.stdout or "Compiled" in done.stdout

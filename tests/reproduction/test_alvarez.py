@@ -10,7 +10,7 @@ def rows_of(sample):
     return {tuple(row) for row in sample.X_train}, {tuple(row) for row in sample.X_test}
 
 
-def test_a_sample_of_the_paper_has_copies_but_no_case_in_both_parts():
+def test_a_sample_drawn_as_in_the_paper_has_copies_but_no_case_in_both_parts():
     sample = draw_sample("wdbc", 0)
     train, test = rows_of(sample)
     assert not train & test

@@ -97,7 +97,7 @@ def test_the_whole_paper_is_reproduced_on_small_data(tmp_path):
     for key in ("I", "I-TIES-0"):
         for row in tables[key]["rows"].values():
             assert [cell["published"] is None for cell in row] == [False] * 4 + [True] * 2
-    # The columns of several classes can be reproduced only if ties count 0.
+    # The multiclass columns can be reproduced only if ties count as 0.
     half, nothing = (
         np.array([cell["ours"]["mean"] for cell in tables[key]["rows"]["vehicle"][1:3]])
         for key in ("I", "I-TIES-0")
@@ -110,9 +110,8 @@ def test_the_whole_paper_is_reproduced_on_small_data(tmp_path):
     text = (tmp_path / "katz-2012.md").read_text(encoding="utf-8")
     for part in ("Table I:", "Table I-TIES-0", "Table II", "Table III", "Claims", "Figure 6"):
         assert f"## {part}" in text
-    assert (
-        "| MiniBooNE | not available here (14.30) ? |" in text
-    )  # the published value is shown without ours
+    # The published value is shown even though we have no result.
+    assert "| MiniBooNE | not available here (14.30) ? |" in text
     assert "(p 0.018)" in text
     json.loads((tmp_path / "katz-2012.json").read_text())
     lines = (tmp_path / "katz-samples.jsonl").read_text().splitlines()

@@ -233,7 +233,7 @@ def test_an_invalid_declared_order_raises_a_clear_error(declared):
 def test_a_regression_tree_predicts_means_and_has_no_probabilities():
     tree = regression_stump()
     assert tree.predict([[0.0], [1.0]]).tolist() == [1.0, 3.0]
-    assert tree.predict([[NAN]]).tolist() == [2.5], "the row is shared 1 to 3"
+    assert tree.predict([[NAN]]).tolist() == [2.5], "the row is shared in the ratio 1 to 3"
     with pytest.raises(ValueError, match="no class probabilities"):
         tree.predict_proba([[0.0]])
 

@@ -52,9 +52,8 @@ def test_annotations_list_the_text_values_that_a_parameter_allows(kind):
     annotated = get_type_hints(kind.__init__) if constraints else {}
     for name, hint in annotated.items():
         options = [one.options for one in constraints.get(name, []) if hasattr(one, "options")]
-        allowed = set().union(*options) - {
-            "from_dtype"
-        }  # ArrayLike, which includes text, covers it
+        # ArrayLike includes text, so the annotation need not list "from_dtype".
+        allowed = set().union(*options) - {"from_dtype"}
         assert {word for word in words(hint) if isinstance(word, str)} == allowed, name
 
 
