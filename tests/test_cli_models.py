@@ -429,7 +429,7 @@ def test_a_report_and_explain_use_the_same_row_numbers(saved, folder):
     assert story["decision"]["index"] == data["cases"][0]["decision"]
 
 
-def test_a_saved_model_is_reported_on_unseen_cases(capsys, saved):
+def test_a_report_measures_a_saved_model_on_unseen_cases(capsys, saved):
     draw(300, seed=1).to_csv("unseen.csv", index=False)
     call = ["report", "unseen.csv", "--target", "risk", "--model", str(saved)]
     assert main([*call, "--out", "model.html", "--json"]) == 0

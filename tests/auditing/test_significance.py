@@ -30,7 +30,7 @@ def test_the_distance_between_curves_is_that_of_scipy(seed, n_1, n_2):
 
 
 @given(st.lists(st.integers(5, 500), min_size=2, max_size=6), st.integers(0, 2**32 - 1))
-def test_counts_without_rare_categories_are_compared_as_by_scipy(counts, seed):
+def test_counts_without_rare_categories_have_the_p_value_of_scipy(counts, seed):
     now = np.random.default_rng(seed).integers(5, 500, len(counts))
     table = np.array([counts, now])
     if stats.contingency.expected_freq(table).min() < 5:

@@ -1,4 +1,4 @@
-"""Wide tables are read many columns at a time, with the same result as one by one."""
+"""Wide tables are read many columns at a time, with the same result as one at a time."""
 
 import sys
 from types import SimpleNamespace

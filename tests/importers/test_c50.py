@@ -97,7 +97,7 @@ def test_the_printed_output_gives_the_same_tree_with_fewer_digits(name):
 
 
 def away_from_thresholds(tree, rows):
-    """Return the rows that are not close to a rounded threshold of C5.0's text."""
+    """Return the rows that are not close to a rounded threshold in C5.0's text."""
     rng = np.random.default_rng(0)
     rows, clear = rows.copy(), np.ones(len(rows), dtype=bool)
     for j, column in enumerate(tree.feature_names):

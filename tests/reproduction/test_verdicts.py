@@ -57,7 +57,7 @@ def test_the_stated_rule_has_the_limits_of_the_table():
     assert f"fewer than {LEAST_JUDGED} can be judged" in state_rule()
 
 
-def test_page_and_json_have_the_verdict_of_the_rule():
+def test_page_and_json_show_the_verdict_that_the_rule_gives():
     claims = Claims(
         (
             Claim("It is so.", "generally", 6, 8, "Seen."),
