@@ -107,7 +107,7 @@ def test_predict_writes_a_file(capsys, saved):
     pd.testing.assert_frame_equal(frame, pd.read_parquet("scored.parquet"), check_exact=True)
 
 
-def test_predict_counts_where_the_estimate_disagrees(capsys):
+def test_predict_counts_the_rows_on_which_the_estimate_disagrees(capsys):
     assert main([*FIT[:-1], "kernel", "--max-depth", "2", "--out", "kernel.json"]) == 0
     assert main(["predict", "kernel.json", "loans.csv", "--out", "scored.csv"]) == 0
     n = int(pd.read_csv("scored.csv")["second_opinion"].sum())

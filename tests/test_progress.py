@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 
 
 def run_for(seconds, lines, clock):
-    """Advance the clock, and tick whenever the lines are due."""
+    """Advance the clock, and tick whenever a line is due."""
     end = clock.now + seconds
     while clock.now + (wait := lines.tick()) <= end:
         clock.now += wait

@@ -1,4 +1,4 @@
-"""Kept trees of obliquetree and treeple send every row to the leaf of the library."""
+"""Kept trees of obliquetree and treeple send every row to the same leaf as the library."""
 
 import json
 from pathlib import Path

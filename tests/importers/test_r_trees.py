@@ -36,7 +36,8 @@ def test_every_row_reaches_the_leaf_and_class_of_r(name):
     lost = tree.source.get("lost", "")
     told = re.findall(r"never saw (.*?) in training, which R treats as missing", lost)
     unseen = {label for labels in told for label in re.findall(r"'(.*?)'", labels)}
-    kept = ~rows.isin(unseen).any(axis=1)  # R decides these rows by surrogates, as the warning says
+    # R decides rows with these categories by surrogates, as the warning says.
+    kept = ~rows.isin(unseen).any(axis=1)
     assert kept.mean() > 0.5
     rows, leaf, label = rows[kept], leaf[kept], label[kept]
     assert_same_partition(tree.apply(rows), leaf)

@@ -262,7 +262,7 @@ def test_a_chain_of_ten_thousand_nodes_does_not_overflow_the_stack(value):
     assert prune(model.tree_, "redundant").n_nodes == 2 * n - 1
 
 
-def test_unfitted_models_raise_and_clones_keep_their_parameters():
+def test_unfitted_models_are_refused_and_clones_keep_their_parameters():
     with pytest.raises(NotFittedError):
         C45Classifier().predict([[0]])
     with pytest.raises(NotFittedError):

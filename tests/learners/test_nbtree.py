@@ -42,7 +42,7 @@ def test_scikit_learn_expects_the_same_failure_of_comparable_estimators(comparab
 
 
 def weighted_auc(y, p):
-    """Return the one-against-rest AUC weighted by the classes' shares, as in the fixtures."""
+    """Return the one-against-rest AUC weighted by class shares, as in the fixtures."""
     classes = [c for c in range(p.shape[1]) if 0 < (y == c).sum() < len(y)]
     areas = [roc_auc_score(y == c, p[:, c]) for c in classes]
     return np.average(areas, weights=[(y == c).sum() for c in classes])

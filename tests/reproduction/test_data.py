@@ -64,14 +64,14 @@ def test_autos_has_all_rows_nominal_columns_and_missing_values():
     assert set(data.y) == {"-2", "-1", "0", "1", "2", "3"}
 
 
-def test_the_files_of_the_repository_match_their_checksums():
+def test_the_files_in_the_repository_match_their_checksums():
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
              for path in FOLDER.glob("*.csv")}  # fmt: skip
     assert found == list_checksums()
     assert set(found) == {layout.file for layout in LAYOUTS.values()}
 
 
-def test_a_changed_file_of_the_repository_is_refused(tmp_path, monkeypatch):
+def test_a_changed_file_in_the_repository_is_refused(tmp_path, monkeypatch):
     shutil.copytree(FOLDER, tmp_path / "files")
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "files")
     with (tmp_path / "files" / "sonar.csv").open("a") as file:

@@ -173,7 +173,7 @@ def test_the_command_prints_the_totals_or_json(done, capsys):
     assert main(call) == 0
     printed = capsys.readouterr().out
     assert "Sign and significance agree in" in printed
-    assert "| wine     |" in printed  # cell by cell, in columns
+    assert "| wine     |" in printed  # every cell, in aligned columns
     assert f"Written: {out / 'alvarez-2007.md'}" in printed
     assert main([*call, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sections"][0]["table"] == "1"

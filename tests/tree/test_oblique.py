@@ -39,7 +39,7 @@ def test_rows_on_and_beside_the_planes_follow_the_weighted_sums(tree, seed, miss
 
 @settings(deadline=None, max_examples=60)
 @given(oblique_trees(missing=RULES), st.integers(0, 1000))
-def test_the_lifted_tree_decides_as_the_original(tree, seed):
+def test_the_lifted_tree_makes_the_same_decisions(tree, seed):
     X = rows_on_planes(tree, seed, missing=0.2)
     lifted, rows = tree.lifted, tree.lift(X)
     assert not lifted.has_oblique

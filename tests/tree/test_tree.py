@@ -173,7 +173,7 @@ def test_the_label_decides_even_against_the_counts():
 
 
 def two_orders(**more):
-    """Return the same stump twice, with classes in declared order and sorted."""
+    """Return the same stump twice, once with classes in declared order and once sorted."""
     counts = np.array([[3.0, 2, 3], [1, 2, 1], [2, 0, 2]])
     structure = {
         "kind": [1, 0, 0], "feature": [0, -1, -1], "threshold": [2.5, np.nan, np.nan],
