@@ -98,7 +98,7 @@ def options_of(name):
 
 
 def replaced(line, option, value):
-    """Return the line with another value of an option, or with the option added at the end."""
+    """Return the line with another value for an option, or with the option added at the end."""
     if option in line:
         at = line.index(option)
         return [*line[: at + 1], value, *line[at + 2 :]]

@@ -83,7 +83,9 @@ def test_the_next_folder_is_used_if_the_first_cannot_be_written(monkeypatch, tmp
     assert len(list((tmp_path / "second").glob("test_double.*"))) == 1
 
 
-def test_the_folders_are_those_of_the_sources_the_user_and_temporary_files(monkeypatch, tmp_path):
+def test_the_cache_is_beside_the_sources_in_the_user_s_cache_or_in_a_temporary_folder(
+    monkeypatch, tmp_path
+):
     find = cache_module.cache_folders.__wrapped__
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first, second, third = find()

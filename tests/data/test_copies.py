@@ -50,7 +50,7 @@ def test_duplicate_columns_do_not_turn_rows_into_copies():
     np.testing.assert_array_equal(find_copies(X, y), np.arange(2000))
 
 
-def test_rows_of_another_class_are_not_copies():
+def test_equal_rows_of_another_class_are_not_copies():
     X = np.repeat(np.random.default_rng(0).normal(size=(50, 3)), 2, axis=0)
     np.testing.assert_array_equal(find_copies(X, np.arange(100) % 2), np.arange(100))
 

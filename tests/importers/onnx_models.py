@@ -89,7 +89,7 @@ def leaf_weights(rng, nodes, n_classes=3):
 
 
 def leaves_of(model, X, tree=0):
-    """Return the leaf of each row, from a model with the same tests that returns leaf numbers."""
+    """Return the leaf of each row, found by a model with the same tests and leaf numbers."""
     values = {a.name: helper.get_attribute_value(a) for a in model.graph.node[0].attribute}
     keep = {name: v for name, v in values.items() if name.startswith("nodes_")}
     chosen = [i for i, t in enumerate(keep["nodes_treeids"]) if t == tree]

@@ -201,7 +201,7 @@ def test_tests_on_one_hot_columns_become_one_test_on_their_categories():
     ]
 
 
-def test_a_missing_category_has_a_branch_of_its_own_where_the_pipeline_gives_it_one():
+def test_a_missing_category_has_a_branch_of_its_own_if_the_pipeline_gives_it_one():
     X = pd.DataFrame({"colour": ["r", "g", np.nan] * 20})
     y = X["colour"].isna().to_numpy()
     encoder = OneHotEncoder(handle_unknown="ignore")
@@ -214,7 +214,7 @@ def test_a_missing_category_has_a_branch_of_its_own_where_the_pipeline_gives_it_
     np.testing.assert_array_equal(again.apply(rows), tree.apply(rows))
 
 
-def test_a_missing_number_has_a_branch_of_its_own_where_an_indicator_is_tested():
+def test_a_missing_number_has_a_branch_of_its_own_if_an_indicator_is_tested():
     X = np.array([[1.0], [2.0], [np.nan]] * 20)
     y = np.isnan(X[:, 0])
     imputer = SimpleImputer(add_indicator=True)

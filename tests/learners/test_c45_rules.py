@@ -170,7 +170,7 @@ def test_laplace_smoothing_counts_classes_without_rows():
     np.testing.assert_allclose(model.predict_proba([[0]]), [[5 / 12, 5 / 12, 1 / 12, 1 / 12]])
 
 
-def test_collapse_goes_top_down():
+def test_collapsing_works_top_down():
     """Two tests save 0.0008 errors each: together enough for the root, but not for the lower test.
 
     Bottom-up, the lower one would be removed first, and then the root.
@@ -185,7 +185,7 @@ def test_collapse_goes_top_down():
     assert n_children.tolist() == [2, 0, 0, 0, 0]
 
 
-def test_the_last_of_tied_branches_is_the_largest():
+def test_the_last_of_tied_branches_counts_as_the_largest():
     n_children, first_child = np.array([3, 0, 0, 0], np.int32), np.array([1, 0, 0, 0], np.int32)
     counts = np.array([[9.0, 1], [4, 0], [3, 1], [2, 0]])
     unused = np.zeros(4, np.int32)
@@ -201,5 +201,5 @@ def test_error_estimates_match_the_reference(counts, confidence):
     assert estimate_errors(table, 0, *quantile(confidence)) == pytest.approx(errors, rel=1e-12)
 
 
-def test_the_confidence_factor_is_single_precision():
+def test_the_confidence_factor_has_single_precision():
     assert quantile(0.05)[0] == float(np.float32(0.05)) != 0.05

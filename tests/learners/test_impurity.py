@@ -53,7 +53,7 @@ def subsets(n):
 
 
 def chosen(tree, n):
-    """Return the categories on the side of the second child."""
+    """Return the categories that go to the second child."""
     return set(np.flatnonzero(tree.category_child[:n] == tree.children(0)[1]).tolist())
 
 

@@ -45,7 +45,7 @@ def test_the_entropy_of_the_children_leaves_out_the_missing_refund():
 def test_gain_follows_c45_and_not_the_example():
     """The example gives 0.3303 = 0.8813 - 0.551 and omits the factor 0.9.
 
-    C4.5 measures the entropy before the split on the nine known rows too.
+    C4.5 measures the entropy before the split on the nine known rows as well.
     """
     refund = np.array([[0, 3.0], [2, 4.0]])
     assert gain_of(refund, 10) < 0.9 * (0.8813 - 0.551) < 0.3303
@@ -65,7 +65,7 @@ def test_the_missing_refund_is_divided_3_to_6(tax):
 
 
 def test_a_missing_marital_status_is_married_with_weight_3_67_of_6_67():
-    """In the example, row 10 (single) is counted among the married with 6/9."""
+    """In the example, row 10 (single) is counted as married with a weight of 6/9."""
     counts = np.array([[2 + 6 / 9, 4], [6 / 9, 3], [2, 1]])
     tree = Tree(
         kind=[2, 0, 0], feature=[0, -1, -1], threshold=[np.nan] * 3, child_start=[0, 2, 2, 2],
@@ -81,7 +81,7 @@ def test_a_missing_marital_status_is_married_with_weight_3_67_of_6_67():
 
 
 def four_leaves():
-    """Return a tree of four leaves with 9 errors among 20 yes and 10 no."""
+    """Return a tree with four leaves and 9 errors among 20 cases of yes and 10 of no."""
     counts = [[20, 10], [8, 4], [3, 4], [4, 1], [5, 1]]
     return Tree(
         kind=[2, 0, 0, 0, 0], feature=[0, -1, -1, -1, -1], threshold=[np.nan] * 5,

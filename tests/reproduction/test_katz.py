@@ -22,7 +22,7 @@ from reproduction.published_2012 import TABLE_I, TABLE_I_WEIGHTED, TABLE_II, TAB
 from reproduction.reproduce import reproduce
 
 
-def test_every_published_value_has_its_data_set():
+def test_every_published_value_has_a_data_set():
     assert set(TABLE_I) == set(TABLE_III) == set(CODINGS)
     assert set(TABLE_I_WEIGHTED) == set(SEVERAL)
     assert TABLE_I["spam"]["TDIST"].mean == -6.9

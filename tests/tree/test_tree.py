@@ -40,7 +40,7 @@ def stump(**changes):
 
 
 def mixed_tree():
-    """Return a tree with a nominal and a numeric test that shares missing values.
+    """Return a tree with a nominal and a numeric test, both of which share missing values.
 
     Red goes to leaf 1, the other colours to a test of size <= 1 with the leaves 3 and 4.
     """
@@ -337,7 +337,7 @@ def test_json_restores_every_array_and_label_exactly(tmp_path, classes):
 
 
 @pytest.mark.parametrize("make", [mixed_tree, regression_stump])
-def test_json_is_strict_and_round_trips_all_kinds_of_trees(tmp_path, make):
+def test_json_is_strict_and_all_kinds_of_trees_round_trip(tmp_path, make):
     tree = make()
     tree.save(tmp_path / "tree.json")
     document = json.loads(
