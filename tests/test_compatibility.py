@@ -40,7 +40,7 @@ def test_a_stored_file_gives_the_predictions_stored_with_it(path):
     assert found
     for name, values in found.items():
         if np.asarray(expected[name]).dtype.kind == "f":
-            # The arithmetic of a method may change the last digits, but no more.
+            # Changes to the arithmetic of a method may affect the last digits, but no more.
             np.testing.assert_allclose(values, expected[name], rtol=0, atol=1e-6, err_msg=name)
         else:
             assert np.asarray(values).tolist() == expected[name], name

@@ -16,7 +16,7 @@ SHIPPED = [path for path in STORED if path.parent.name in ("model-4", "tree-1", 
 
 
 def test_the_schema_matches_the_classes():
-    """If this fails after a change of saved fields, run python -m tools.schema."""
+    """If this fails after saved fields have changed, run python -m tools.schema."""
     Draft202012Validator.check_schema(SCHEMA)
     assert make_schema() == SCHEMA
 
@@ -49,7 +49,7 @@ def test_hostile_edits_are_invalid(name):
 
 
 def test_every_field_is_documented():
-    """If this fails after a change of saved fields, run python -m tools.format."""
+    """If this fails after saved fields have changed, run python -m tools.format."""
     assert with_table(FORMAT.read_text()) == FORMAT.read_text()
     missing = {name for name in (*TREE_FIELDS, *TREE_OPTIONAL) if name not in FORMAT.read_text()}
     assert not missing

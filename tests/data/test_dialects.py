@@ -187,7 +187,7 @@ def test_another_unit_in_predict_raises_an_error_that_names_the_row():
 
 
 @pytest.mark.parametrize("cells", [["12,34,567"], ["3 rooms", "1 room"], ["01234", "5"], ["A 1"]])
-def test_cells_that_may_not_be_numbers_stay_text(cells):
+def test_cells_that_are_not_clearly_numbers_stay_text(cells):
     assert infer_column(pa.array(cells)).values.tolist() == cells
 
 

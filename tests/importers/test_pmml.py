@@ -130,7 +130,7 @@ def test_weighted_confidence_divides_missing_values_among_branches():
     assert tree.predict_proba([[np.nan, 0]]).tolist() == [[0.25, 0.75]]
 
 
-def test_aggregate_nodes_above_other_tests_raises_a_warning():
+def test_the_strategy_aggregate_nodes_above_other_tests_raises_a_warning():
     inner = (
         f'<Node score="a" recordCount="4">{at_most(1)}{leaf("a", at_most(0, "z"), 1)}'
         f"{leaf('b', above(0, 'z'), 3)}</Node>"

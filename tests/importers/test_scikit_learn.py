@@ -101,7 +101,7 @@ def test_missing_values_go_where_the_model_sends_them(cancer, name, missing_in_t
     np.testing.assert_array_equal(kt.keep(model).apply(holes), model.apply(holes))
 
 
-def test_a_tree_that_refuses_missing_values_names_the_row_and_column():
+def test_missing_values_that_a_tree_refuses_are_reported_with_row_and_column():
     # All trees of scikit-learn 1.6 and later accept missing values; those of others may not.
     X, y = load_iris(return_X_y=True)
     tree = kt.keep(NoMissingValues(max_depth=2).fit(X, y))

@@ -20,7 +20,7 @@ from tests.learners.random_data import as_labels, random_table
         C45Classifier("information-gain", pruning="none", binary_splits=True),
     ]
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
 
 

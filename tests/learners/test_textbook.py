@@ -111,7 +111,7 @@ def test_pessimistic_pruning_prefers_the_leaf_in_a_tie():
 
 
 def test_30_leaves_and_10_errors_have_a_pessimistic_error_of_2_5_percent():
-    """Ten errors of 1000 cases in 30 leaves: (10 + 30 x 0.5) / 1000 = 2.5%."""
+    """Ten errors in 1000 cases and 30 leaves: (10 + 30 x 0.5) / 1000 = 2.5%."""
     counts = np.vstack([[0, 0], [10, 480], np.tile([510 / 29, 0], (29, 1))])
     counts[0] = counts.sum(axis=0)
     assert counts[0].sum() == pytest.approx(1000)

@@ -70,7 +70,7 @@ def test_the_measures_are_consistent(rows):
         if "areas" in row:
             assert row["areas"][-1] == pytest.approx(row["auc"], abs=1e-5)
             assert (np.diff(row["areas"]) >= 0).all()
-    # The kernel ranks cases as the distance does as long as its curve is monotone.
+    # The kernel ranks cases like the distance as long as its curve is monotone.
     assert by_name["normal", "global"]["auc"] == pytest.approx(
         by_name["normal", "kernel global standard 0.1"]["auc"], abs=0.05
     )
