@@ -46,7 +46,7 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: str(dialect.decimal))
 @given(table)
-def test_columns_have_the_same_types_read_together_or_alone(dialect, cells):
+def test_columns_have_the_same_types_whether_read_together_or_alone(dialect, cells):
     columns = {f"c{k}": pa.array(values, pa.string()) for k, values in enumerate(cells)}
     together = read_or_error(infer_columns, columns, dialect)
     alone = {
