@@ -128,6 +128,26 @@ def test_nothing_overlaps_and_nothing_scrolls_sideways(page, opened):
         tab.run("() => document.getElementById('sheet').click()")
 
 
+def test_a_wide_drawing_is_shown_whole_or_not_at_all(opened, tmp_path):
+    path = tmp_path / "page.html"
+    kt.report(*sklearn_tree(*load_breast_cancer(return_X_y=True, as_frame=True), 9), path)
+    tab = opened(path, viewport={"width": 1440, "height": 900})
+    assert tab.page.is_hidden(".drawing")
+    box = """() => { const { left, right } = document.querySelector('.tree-drawing')
+        .getBoundingClientRect(); return [left, right]; }"""
+    for width in (1507, 1920):
+        tab.page.set_viewport_size({"width": width, "height": 900})
+        tab.settle()
+        left, right = tab.run(box)
+        assert right - left > 1440 - 2 * 64  # wider than the column of the text
+        assert right < width - 20  # beside a scrollbar
+        assert tab.run("() => getComputedStyle(document.querySelector('.drawing')).overflowX") == (
+            "visible"
+        )
+        assert tab.run(TOO_WIDE) <= 0
+        assert tab.run(OVERLAPS) == []
+
+
 def test_every_fold_fits_a_narrow_screen(page, opened):
     tab = opened(page, viewport={"width": 320, "height": 640})
     tab.run("() => document.querySelectorAll('details').forEach((fold) => (fold.open = true))")

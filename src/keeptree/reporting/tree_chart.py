@@ -5,7 +5,9 @@ from typing import NamedTuple
 from keeptree.reporting.svg import drawing, el, label, marker
 from keeptree.text import count_text, plural, shorten, text_width
 
-MAX_LEAVES, MAX_WIDTH = 24, 1420  # with more, the outline is easier to read
+# With more, the outline is easier to read. A drawing wider than the text column (1312 pixels)
+# extends into the right margin, which has room for it up to 1440 pixels.
+MAX_LEAVES, MAX_WIDTH = 24, 1420
 SIZE = 14  # font size of all text
 
 _ROW, _TOP, _LINE = 44, 40, 17
