@@ -1,4 +1,4 @@
-"""The compiled functions: loops over arrays, written in Python, run as machine code.
+"""Compiled functions: loops over arrays, written in Python and run as machine code.
 
 A wheel contains the machine code, built ahead of time from these files; a checkout without it
 compiles each function on its first call. Either way, a function declared with

@@ -1,4 +1,4 @@
-"""Class probabilities of naive Bayes models in the leaves of a tree."""
+"""Compute class probabilities with the naive Bayes models in the leaves of a tree."""
 
 from typing import NamedTuple
 
@@ -12,8 +12,8 @@ from keeptree._compiled.elementary import exp
 class Models(NamedTuple):
     """Naive Bayes models of the leaves as flat arrays.
 
-    ``model_of`` is the model of each node. The cuts and the log cells of column f in model k start
-    at ``cut_start[k * columns + f]`` and ``cell_start[k * columns + f]``.
+    ``model_of`` is the model of each node. The cuts of column f in model k start at ``cut_start[k *
+    columns + f]``, and the log-probabilities of its bins at ``cell_start[k * columns + f]``.
     """
 
     model_of: In(int64, 1)
@@ -25,7 +25,7 @@ class Models(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Leaves that rows reach, with their shares; those of row i start at ``first[i]``."""
+    """The leaves that rows reach and the share of each; those of row i start at ``first[i]``."""
 
     first: In(int64, 1)
     leaf: In(int64, 1)
@@ -34,7 +34,7 @@ class Reached(NamedTuple):
 
 @inner
 def add_answer(score, share, probability):
-    """Turn log scores into probabilities and add them, multiplied by a share."""
+    """Convert log scores to probabilities, multiply them by ``share`` and add them."""
     highest = score[0]
     for c in range(1, len(score)):
         highest = max(highest, score[c])
@@ -67,7 +67,7 @@ def answer_rows(
     models: Models,
     probability: Out(float64, 2),
 ):
-    """Fill the class probabilities of rows: naive Bayes of each leaf they reach, mixed by share."""
+    """Fill class probabilities: average the models of a row's leaves, weighted by share."""
     first, leaf, share = reached
     model_of, cuts, cut_start, cells, cell_start, prior = models
     n_columns, n_classes = X.shape[1], prior.shape[1]

@@ -1,4 +1,4 @@
-"""Run a tree program: squared distances of blocks of rows to the regions of every class.
+"""Run a tree program: compute squared distances of rows to the regions of every class.
 
 The program is a list of steps (``keeptree.geometry.program``). A step adds the cost of a child's
 tighter bound to the squared distance of its node's box, for both children of a numeric test at
@@ -35,9 +35,9 @@ AHEAD = 8 * LINE  # numbers of the next block that each step prefetches
 def _add_above(squared, gap, width, scale, bounded, zero, two):
     """Add the cost of an upper bound that lies ``gap`` below the value to a squared distance.
 
-    If the bound has moved inward by ``width`` (scaled), the square of the old gap is subtracted: a
-    difference of squares written as a product of sums of one sign, so nothing cancels and the
-    result inside is exactly 0. A missing value (NaN) adds 0.
+    If the bound has moved inward by ``width`` (scaled), the square of the old gap is subtracted.
+    The difference of squares is computed as a product of sums of one sign, so nothing cancels, and
+    the cost inside is exactly 0. A missing value (NaN) adds 0.
     """
     gap = gap if gap > zero else zero
     if scale is not None:
@@ -50,7 +50,7 @@ def _add_above(squared, gap, width, scale, bounded, zero, two):
 
 @inlined
 def _add_below(squared, gap, width, scale, bounded, zero, two):
-    """``_add_above`` for a lower bound: gap and width are negative."""
+    """Do the same as ``_add_above`` for a lower bound: gap and width are negative."""
     gap = gap if gap < zero else zero
     if scale is not None:
         gap *= scale
@@ -135,7 +135,7 @@ def _run(steps, bounds, table, weighted, mask, block, slots, best, ahead):
 
 @inlined
 def _floor(squared, mask):
-    """The smallest entry in ``best`` that a region at this squared distance can have."""
+    """Return the smallest entry of ``best`` that a region at this squared distance can have."""
     if mask is None:
         return squared
     return np.int64(np.float64(squared).view(np.int64) & mask).view(np.float64)
@@ -143,7 +143,7 @@ def _floor(squared, mask):
 
 @inlined
 def _farthest(best, j, classes, foreign):
-    """Squared distance beyond which no region can change the result of row j."""
+    """Return the squared distance beyond which no region can change the result of row j."""
     nearest = farthest = best[classes[0], j]
     second = best.dtype.type(np.inf)
     for c in range(1, len(classes)):
@@ -157,13 +157,13 @@ def _farthest(best, j, classes, foreign):
 
 @inner
 def _search(steps, bounds, table, links, classes, foreign, weighted, mask, block, stack, due, best):
-    """Do the same as ``_run`` row by row, skipping subtrees that are too far away: for large trees.
+    """Do the same as ``_run`` row by row and skip subtrees that are too far away; for large trees.
 
-    A squared distance only grows on the way down, so nothing changes below a node that is farther
-    away than the nearest regions found: the result equals that of ``_run`` to the last bit.
-    ``links`` holds the steps of the children of each step (for a nominal step: the step of its
-    child, and the next step of the same test), -1 for a region or none. ``foreign``: only the
-    nearest region of another class is needed.
+    Squared distances never decrease on the way down, so a subtree can be skipped if its node is
+    farther away than the nearest regions found. The result equals that of ``_run`` to the last bit.
+    ``links`` holds the steps of the children of each step (for a nominal step, the step of its
+    child and the next step of the same test); -1 stands for a region or no child. If ``foreign``,
+    only the nearest region of another class is needed.
     """
     zero, two = block.dtype.type(0), block.dtype.type(2)
     best[:, :] = np.inf
@@ -225,11 +225,11 @@ def _fill_signed(best, n_classes, m, out):
 
 @inlined
 def _choose(best, n_classes, j, mask, own, wanted):
-    """Return a row's own class and its nearest region of the wanted class (negative: any other).
+    """Return a row's own class and its nearest region of class ``wanted`` (any other if negative).
 
-    A negative ``own`` is determined if the row touches regions of only one class; if it touches
-    several classes and any other class is wanted, it stays undecided. Region -1 means that there is
-    none, or that none is needed.
+    If ``own`` is negative, it is determined from the regions that the row touches; it stays -1 if
+    they belong to several classes. Region -1 means that there is no such region or that none is
+    needed.
     """
     if own < 0:
         touched = 0
@@ -253,10 +253,10 @@ def _choose(best, n_classes, j, mask, own, wanted):
 @inner
 def _fill_regions(best, n_classes, first, m, mask, nearest):
     """Fill own classes and nearest regions of a block of rows."""
-    own, wanted, region = nearest  # once: for each row it would cost more than the work itself
+    own, wanted, region = nearest  # unpacked once: it costs more than the work on a row
     for j in range(m):
         i = first + j
-        if n_classes == 2:  # a constant: the compiler unrolls the loops
+        if n_classes == 2:  # a constant lets the compiler unroll the loops
             own[i], region[i] = _choose(best, 2, j, mask, own[i], wanted[i])
         else:
             own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
@@ -275,17 +275,17 @@ def _run_program(
 
     If ``out`` is not empty, it is filled with class-algebraic distances, row by row: to all
     classes, or only to the first if there are two. Otherwise ``nearest`` is filled with the row's
-    own class and its nearest region of the class wanted (an input). Squared distances are compared
-    without the bits outside ``mask``; of equal ones, the region that is first in preorder is taken,
-    whatever the order of the program. If there are links, they are searched instead of running
-    every step; with ``foreign``, only for the nearest region of another class.
+    own class and its nearest region of the wanted class (an input). Squared distances are compared
+    without the bits outside ``mask``; ties go to the first region in preorder, whatever the order
+    of the program. If there are links, the program searches along them instead of running every
+    step; with ``foreign``, only for the nearest region of another class.
     """
     flat, row_step, column_step, start, stop = rows
     columns, rest, single, frame, limit = program[:5]
     steps, bounds, growth, links, classes, n_slots, n_classes = program[5:]
     block = np.zeros((len(columns), BLOCK), dtype=out.dtype)
     slots = np.empty((n_slots, BLOCK), dtype=out.dtype)
-    best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
+    best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last row is for empty sides
     width = len(columns) + len(rest)
     tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
     center, factor = tile_frame(columns, frame, tile)
@@ -324,7 +324,7 @@ def _run_program(
 
 
 run_program = entry(_run_program, name="run_program")
-# Distances only, and no scale at a step.
+# This variant computes distances only, and its steps have no scale.
 run_single_program = entry(
     _run_program,
     name="run_single_program",

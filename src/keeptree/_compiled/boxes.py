@@ -1,14 +1,14 @@
-"""Move rows into boxes: the cost, the test that is crossed, and the new place.
+"""Move rows into boxes: compute the cost, the test that is crossed, and the new position.
 
 A box is a sequence of sides (``keeptree.geometry.boxes``), one for each attribute that it bounds.
 Every side and every rule concerns one attribute, so each coordinate of the cheapest point in a box
 is the cheapest value allowed there, and the squared costs add up.
 
 Without rules, the cost of a number is its distance to the closure of the side (to the threshold);
-with rules, its distance to the nearest allowed number that the model puts inside. ``rules`` has one
-row for each attribute, or none: the least and the largest value allowed, whether it may rise,
-whether it may fall, the step (0: any number), the inverse of the step if that is a whole number
-(else 0), and the first and last place of its list of values in ``values``.
+with rules, it is the distance to the nearest allowed number inside. ``rules`` has one row for each
+attribute, or no rows at all. A row holds the least and the largest value allowed, whether it may
+rise, whether it may fall, the step (0 for any number), the inverse of the step if that is a whole
+number (else 0), and the first and last place of its list of values in ``values``.
 """
 
 from typing import NamedTuple
@@ -19,8 +19,8 @@ from numpy import float64, int64
 from keeptree._compiled.declare import In, Out, entry, inlined, inner
 from keeptree._compiled.program import LARGEST_SINGLE, Rows
 
-LARGEST_MOVE = 1e150  # the sum of squares over any number of attributes stays finite
-ANY_NUMBER = np.iinfo(np.int64).max  # of changes
+LARGEST_MOVE = 1e150  # small enough for sums of squares to stay finite
+ANY_NUMBER = np.iinfo(np.int64).max  # no limit on the number of changes
 
 LEAST, MOST, RISE, FALL, STEP, INVERSE, FIRST, LAST = range(8)  # columns of the rules
 
@@ -28,12 +28,12 @@ LEAST, MOST, RISE, FALL, STEP, INVERSE, FIRST, LAST = range(8)  # columns of the
 class PricedBoxes(NamedTuple):
     """Boxes and the cost of entering them; box r has the sides ``start[r]`` to ``start[r + 1]``.
 
-    A number is inside if it is above ``lower`` and not above ``upper``; among the numbers that the
-    model compares, these are ``low`` to ``high``. ``factor`` is the cost of one unit. A nominal
-    side has NaN there and a non-negative ``table``: changing a category, or a missing value after
-    the last of ``n_codes``, into ``becomes[table + code]`` costs ``cost[table + code]``; a category
-    that need not change becomes itself. ``failed[table + code]`` is the test that requires the
-    change.
+    A number is inside if it is above ``lower`` and not above ``upper``; in the precision of the
+    model, these are the numbers from ``low`` to ``high``. ``factor`` is the cost of one unit. For a
+    nominal side these are NaN, and ``table`` is not negative. Changing a category (code ``n_codes``
+    stands for a missing value) into ``becomes[table + code]`` costs ``cost[table + code]``; a
+    category that is already inside becomes itself. ``failed[table + code]`` is the test that
+    requires the change.
     """
 
     label: In(int64, 1, "C")
@@ -54,7 +54,7 @@ class PricedBoxes(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Which changes are allowed: a row for each attribute, and the lists of values."""
+    """Rules that limit changes: a row for each attribute, and the lists of allowed values."""
 
     columns: In(float64, 2, "C")
     values: In(float64, 1, "C")
@@ -65,25 +65,25 @@ NO_RULES = Rules(np.empty((0, LAST + 1)), np.empty(0))
 
 @inlined
 def compared(value, single):
-    """A number as the model compares it."""
+    """Return a number as the model compares it."""
     return float64(np.float32(value)) if single else value
 
 
 @inner
 def _multiple(k, rule):
-    """The k-th multiple of a step, for a step of 1/10 as 3 / 10 rather than 3 * 0.1."""
+    """Return the k-th multiple of a step; for a step of 1/10, 3 / 10 rather than 3 * 0.1."""
     return k / rule[INVERSE] if rule[INVERSE] > 0 else k * rule[STEP]
 
 
 @inner
 def _closest_value(value, low, high, rule, values, single):
-    """The allowed value inside that is nearest to ``value``, which lies outside; NaN for none."""
+    """Return the allowed value inside that is nearest to ``value``, which is outside, or NaN."""
     rising = compared(value, single) < low
     if rule[RISE if rising else FALL] == 0.0:
         return np.nan
     sign = 1.0 if rising else -1.0
-    # The nearer end. The limit itself may round to a float32 inside, even if the least float32
-    # inside lies beyond it.
+    # Start at the nearer end. The limit of the rule may round to a float32 inside even if the
+    # smallest float32 inside is beyond the limit.
     edge = max(low, rule[LEAST]) if rising else min(high, rule[MOST])
     chosen = np.nan
     if rule[STEP] > 0.0:
@@ -110,12 +110,13 @@ def _closest_value(value, low, high, rule, values, single):
 
 @inlined
 def _price_box(row, r, boxes, rules, most_changes, limit):
-    """(Squared cost, number of changes) of bringing a row into box r under rules.
+    """Return (squared cost, number of changes) of moving a row into box r under the rules.
 
     The cost is infinite if the rules forbid the change, if the cost is not below ``limit``, or if
-    there are more than ``most_changes``. No value that the box bounds is missing in the row.
+    there are more than ``most_changes``. The row has no missing value in a column that the box
+    bounds.
     """
-    # Once: taking an array out of the boxes for each side would cost more than the work itself.
+    # Unpacked once: taking an array out of the boxes for each side costs more than the work itself.
     start, feature, low, high = boxes.start, boxes.feature, boxes.low, boxes.high
     table, cost, becomes = boxes.table, boxes.cost, boxes.becomes
     factor, single = boxes.factor, boxes.single
@@ -152,10 +153,10 @@ def find_cheapest(
     cost: Out(float64, 1),
     n_changes: Out(int64, 1),
 ):
-    """Fill box (-1 for none), squared cost and number of changes of each cheapest allowed change.
+    """Fill the box (-1 for none), squared cost and size of each row's cheapest allowed change.
 
-    A box counts if its class is ``wanted[i]`` or, if that is negative, differs from ``own[i]``. Of
-    equal costs, fewer changes win, then the first box.
+    A box counts if its class is ``wanted[i]`` or, if that is negative, differs from ``own[i]``.
+    Ties in cost go to the smaller number of changes, then to the first box.
     """
     label = boxes.label
     for i in range(len(rows)):
@@ -178,17 +179,17 @@ def price_boxes(
     cost: Out(float64, 1),
     n_changes: Out(int64, 1),
 ):
-    """Fill the squared cost of bringing one row into each box, and the number of changes."""
+    """Fill the squared cost of moving one row into each box, and the number of changes."""
     for r in range(len(cost)):
         cost[r], n_changes[r] = _price_box(row, r, boxes, rules, most_changes, np.inf)
 
 
 @inlined
 def _outside(flat, at, column_step, first, n, feature, lower, upper, factor, single):
-    """How far a row lies outside a box: sum of squares, largest move, and its first coordinate.
+    """Return the sum of squared moves of a row into a box, the largest move, and its side.
 
-    NaN if a coordinate is nominal or missing. The loop has no branch, because different rows lie
-    outside in different coordinates.
+    The sum is NaN if a coordinate is nominal or missing. The loop has no branch, because it would
+    be unpredictable: different rows lie outside in different coordinates.
     """
     total, largest, chosen = 0.0, -1.0, np.uint64(first)
     for e in range(np.uint64(first), np.uint64(first + n)):
@@ -207,7 +208,7 @@ def _outside(flat, at, column_step, first, n, feature, lower, upper, factor, sin
 
 @inner
 def _project_side(value, e, boxes, fill):
-    """How far a value lies outside side e (negative if inside), and the test that requires it.
+    """Return how far a value is outside side e (negative if inside), and the test it fails.
 
     A missing value is filled in only if ``fill``.
     """
@@ -231,7 +232,7 @@ def _project_side(value, e, boxes, fill):
 
 @inner
 def _project_carefully(row, r, boxes, fill):
-    """(Squared distance, separator) of a row with nominal, missing or huge values, or inside."""
+    """Return (squared distance, separator) of any row, also with nominal or missing values."""
     total, largest, separator = 0.0, -1.0, int64(-1)
     for e in range(boxes.start[r], boxes.start[r + 1]):
         size, test = _project_side(row[boxes.feature[e]], e, boxes, fill)
@@ -255,11 +256,11 @@ def project_rows(
 ):
     """Fill the distances of rows to their boxes, and the separators.
 
-    A row without a box stays if the class wanted is its own; otherwise no box exists. Missing
+    A row without a box has distance 0 if the wanted class is its own, otherwise infinity. Missing
     values are filled in only if ``fill``.
     """
     flat, row_step, column_step, first, last = rows
-    # Once: taking an array out of the boxes for each row would cost more than the work itself.
+    # Unpacked once: taking an array out of the boxes for each row costs more than the work itself.
     start, feature, lower, upper = boxes.start, boxes.feature, boxes.lower, boxes.upper
     factor, tests, single = boxes.factor, boxes.tests, boxes.single
     for i in range(last - first):
@@ -277,7 +278,7 @@ def project_rows(
             value = flat[at + feature[e] * column_step]
             if single:
                 value = float64(np.float32(value))
-            # An index, because a branch would be unpredictable.
+            # Indexed, because a branch would be unpredictable.
             separator[i] = tests[int64(value > lower[e]), e]
         else:  # nominal, missing or huge values, or the row touches the box
             total, separator[i] = _project_carefully(flat[at::column_step], box[i], boxes, fill)
@@ -286,7 +287,7 @@ def project_rows(
 
 @inlined
 def _place(value, low, high, single):
-    """Where a number moves to, without a branch; it stays if the number or the side is NaN."""
+    """Return where a number moves to, without a branch; it stays if it or the side is NaN."""
     at = compared(value, single)
     place = high if at > high else value
     return low if at < low else place
@@ -303,9 +304,10 @@ def move_rows(
 ):
     """Copy rows and move them into their boxes; rows with box -1 stay.
 
-    Missing values are filled in only if ``fill``. Numbers move to where the model puts them inside:
-    to the largest number not above a bound, or to the smallest above it. The rows are not changed
-    in place: that would need conditional stores, and which coordinates move is unpredictable.
+    Missing values are filled in only if ``fill``. Numbers move to the nearest number that the model
+    counts as inside: the largest not above an upper bound, or the smallest above a lower bound. The
+    rows are not changed in place: that would need conditional stores, and which coordinates move is
+    unpredictable.
     """
     start, feature, low, high = boxes.start, boxes.feature, boxes.low, boxes.high
     table, n_codes, becomes, single = boxes.table, boxes.n_codes, boxes.becomes, boxes.single

@@ -1,4 +1,4 @@
-"""Files that keep the machine code compiled by numba in a checkout for the next process.
+"""Store the machine code that numba compiles in a checkout in files, for the next process.
 
 numba's own cache notices only changes of a function's own file, keeps an index that two processes
 can damage (numba issue 10434), and fails where nothing can be written. Here, each compiled function
@@ -23,7 +23,7 @@ from numba.core.serialize import dumps
 from keeptree._compiled.native import HERE, source_digest
 
 _SUFFIX = f".{sys.implementation.cache_tag}.machinecode"
-_KEPT = 30 * 24 * 3600  # seconds for which a file is kept at least
+_KEPT = 30 * 24 * 3600  # seconds before an old file may be removed
 
 
 class FileCache(NullCache):
@@ -34,7 +34,7 @@ class FileCache(NullCache):
         self.sources = source_digest(entry.function.__module__.rpartition(".")[2])
 
     def load_overload(self, sig, target_context):
-        """Return the compiled function, or None if there is no intact file of it."""
+        """Return the compiled function, or None if it has no intact file."""
         target_context.refresh()
         for path in self._paths(sig, target_context):
             try:
@@ -42,7 +42,7 @@ class FileCache(NullCache):
                 if sha256(data[32:]).digest() == data[:32]:
                     payload = pickle.loads(data[32:])
                     return CompileResultCacheImpl.rebuild(None, target_context, payload)
-            except Exception:  # whatever is wrong with a file, the function can be compiled again
+            except Exception:  # whatever is wrong with the file, the function can be compiled again
                 continue
         return None
 
@@ -60,11 +60,11 @@ class FileCache(NullCache):
             return
 
     def is_filled(self, sig, target_context):
-        """Return whether there is a file of the function, intact or not."""
+        """Return whether the function has a file, intact or not."""
         return any(path.exists() for path in self._paths(sig, target_context))
 
     def _paths(self, sig, target_context):
-        """Paths at which the function may be stored, in order."""
+        """Return the paths at which the function may be stored, in order of preference."""
         machine = target_context.codegen().magic_tuple()
         fits = repr((self.sources, numba.__version__, str(sig), machine))
         name = f"{self.name}.{sha256(fits.encode()).hexdigest()[:24]}{_SUFFIX}"
@@ -90,7 +90,7 @@ def cache_folders():
 
 
 def _is_trusted(folder):
-    """Whether only this user can add files to a folder: reading a cached file runs its content.
+    """Return whether only this user can add files to a folder: reading a file runs its content.
 
     The folder beside the sources is as trustworthy as the sources. Any other folder that does not
     exist yet is created for this user alone.
@@ -122,7 +122,7 @@ def _write(path, data):
 
 
 def _remove_old(folder):
-    """Remove files older than a month: their sources have changed, or they are compiled again."""
+    """Remove files older than a month; a function that is still needed is compiled again."""
     oldest = time.time() - _KEPT
     for path in folder.glob(f"*{_SUFFIX}"):
         if path.stat().st_mtime < oldest:

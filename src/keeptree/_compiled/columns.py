@@ -1,4 +1,4 @@
-"""Spread of the columns of a matrix, computed block by block: range, sums and squares.
+"""Compute the range, sums and squares of the columns of a matrix, block by block.
 
 Missing values and rows of weight 0 do not count. The loops run along the rows, which are contiguous
 in memory, so the compiler vectorises over the columns.
@@ -54,7 +54,7 @@ def add_squares(
     mean: In(float64, 1, "C"),
     squares: Out(float64, 1),
 ):
-    """Add the weighted squares of the deviations from the mean of the values times ``factor``."""
+    """Add the weighted squared deviations of the values, times ``factor``, from their mean."""
     for i in range(len(X)):
         w = weight[i]
         if w == 0.0:

@@ -12,9 +12,10 @@ from keeptree._compiled.kinds import NUMERIC
 # What happened at a node, as walk_rows records it.
 UNVISITED, AT_LEAF, NO_PART, OFF, MISSING, NO_INTERVAL, KEPT, REROUTED, FINED = range(9)
 
-# Few wide arrays, because numba's compile time grows with the number of arrays passed on. Columns
-# of ``steps`` (one row more than there are nodes, so that a node's children end where those of the
-# next begin), of ``shape``, of ``rules`` for each node and class, and rows of ``fines``.
+# The program consists of a few wide arrays, because numba's compile time grows with the number of
+# arrays passed on. The constants number the columns of ``steps``, ``shape`` and ``rules`` (for each
+# node and class), and the rows of ``fines``. ``steps`` has one row more than there are nodes, so
+# that a node's children end where those of the next begin.
 KIND, FEATURE, CHILDREN, CATEGORIES, WHEN_MISSING, TAKES_PART = range(6)
 THRESHOLD, SHARE = range(2)
 LOW, HIGH, LOW_OTHER, HIGH_OTHER, ROUTE_WEIGHT, PRESENT = range(6)
@@ -23,7 +24,7 @@ FINE, RECEIVES = range(2)
 NODE, STATE, TAKEN, FOLLOWING = range(4)
 
 ONE, ONE_MISSING, SHARED, ALTERNATIVES = range(4)  # how the children of a node are followed
-TIE = 1e-12  # equal probabilities stay equal if they were added up in another order
+TIE = 1e-12  # probabilities this close are equal: they may have been summed in another order
 
 # Functions called at every node are inlined, because numba counts references at each call.
 inlined = partial(inner, inline="always")
@@ -38,8 +39,8 @@ class Program(NamedTuple):
     leaf_value: In(float64, 2, "C")
     rules: In(float64, 3, "C")  # by node and class
     characteristic: In(uint8, 2, "C")  # by category and class
-    fines: In(float64, 2, "C")  # by class: its fine, and what it receives from others
-    declared: In(int64, 1, "C")  # the classes in the order in which ties are decided
+    fines: In(float64, 2, "C")  # by class: its fine, and its weight in others' fines
+    declared: In(int64, 1, "C")  # classes in the order that breaks ties
     to_all: bool  # whether the class that is fined receives a part of the fine
     single: bool  # whether values are rounded to float32 before they are compared
     levels: int
@@ -47,7 +48,7 @@ class Program(NamedTuple):
 
 @inlined
 def leading_class(p, declared):
-    """Return the index of the largest probability, the first declared of ties."""
+    """Return the index of the largest probability; ties go to the class declared first."""
     largest = p[0]
     for c in range(1, len(p)):
         largest = max(largest, p[c])
@@ -61,8 +62,8 @@ def leading_class(p, declared):
 def judge_node(value, node, leader, program, alternative, depth):
     """Compare a value with the confidence intervals of a node; mark the ``alternative`` classes.
 
-    For a category, bit 0 of ``characteristic`` marks it as usual in a class, and bit 1 as usual by
-    the narrower measure of the other classes.
+    For a category, bit 0 of ``characteristic`` says whether it is characteristic of a class, and
+    bit 1 whether it is by the stricter criterion for alternative classes.
     """
     steps, rules, characteristic = program.steps, program.rules, program.characteristic
     if np.isnan(rules[node, leader, LOW]):
@@ -88,7 +89,7 @@ def judge_node(value, node, leader, program, alternative, depth):
 
 @inner
 def impose_fine(p, node, leader, program):
-    """Move a part of the largest probability to the classes present; False if there are none."""
+    """Move a part of the largest probability to the classes present; return False if none is."""
     total = 0.0
     for c in range(len(p)):
         if program.rules[node, c, PRESENT] > 0 and (program.to_all or c != leader):
@@ -117,7 +118,7 @@ def child_weight(child, shared, program, alternative, depth):
 
 @inner
 def next_child(at, depth, path, program, alternative):
-    """Return the next child, from position ``at``, that has weight and was not followed yet."""
+    """Return the next child from position ``at`` on that has weight and was not followed yet."""
     shared = path[STATE, depth] == SHARED
     while at < program.steps[path[NODE, depth] + 1, CHILDREN]:
         child = program.links[at]
@@ -140,7 +141,7 @@ def add_prediction(p, weight, mixture, depth):
 def go_down(X, i, node, depth, off, program, path, mixture, alternative):
     """Follow row i from a node to a leaf; return the leaf, its depth and ``off``.
 
-    ``off`` is the depth of the first missing value: below it the method is not used.
+    ``off`` is the depth of the first missing value; below it, the method is not used.
     """
     while program.steps[node, KIND] != 0:
         value = X[i, program.steps[node, FEATURE]]

@@ -60,11 +60,11 @@ def inner(function=None, **options):
     return compile_inner(function, **options)
 
 
-inlined = partial(inner, forceinline=True)  # constant arguments give separate loops
+inlined = partial(inner, forceinline=True)  # so that loops are specialised for constant arguments
 
 
 def _machine_code(declared):
-    """The function built ahead of time, or else the one that numba compiles or has cached."""
+    """Return the function built ahead of time, or else the one from numba or its cache."""
     native = load_native()
     if native is not None:
         return getattr(native, declared.name)

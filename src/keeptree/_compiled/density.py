@@ -1,7 +1,7 @@
-"""Ratio of two Gaussian sums over cases on a line: merge cases, tabulate the curve, look it up.
+"""Ratio of two Gaussian sums over cases on a line: merge cases, tabulate the ratio, look it up.
 
-A *run* represents cases so close together that no point at which they count can tell them apart. It
-is a row (position; moments 0, 1, 2 of the weight; moments 0, 1, 2 of the class weight), with
+A *run* represents cases so close together that merging them does not change the ratio noticeably.
+It is a row (position; moments 0, 1, 2 of the weight; moments 0, 1, 2 of the class weight), with
 moments about the position in units of the bandwidth.
 """
 
@@ -14,21 +14,22 @@ from numpy import float32, float64, int64
 from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.elementary import log1p
 
-# Width of a run inside the data, in bandwidths; and, behind the last case before a gap, as a share
-# of the depth s. At distance d across the gap a case counts as exp(-s d / b²), so runs that still
-# count there may be wide where s is large, but must be single cases where s is small. A cluster of
-# 1e5 cases behind a lone last case counts until s d / b² = 11, hence the small share.
+# Maximum width of a run: inside the data, in bandwidths; behind the last case before a gap, as a
+# share of the distance s from that case. At distance d across the gap, a case has weight exp(-s d /
+# b²). Runs that still have weight there may be wide where s is large, but must be single cases
+# where s is small. The share is small because a cluster of 1e5 cases behind a single last case has
+# weight until s d / b² = 11.
 RUN = 1 / 64
 GRADING = 1 / 64
 # Share of the weight that can be neglected.
 NEGLIGIBLE = 1e-7
-# Misfit of half the pieces at the knots of the others; the final pieces are 16 times better.
+# Largest error of cubics through every other knot; those through all knots are 16 times better.
 MISFIT = 5e-5
 MOST_PIECES = 1 << 17
 
 
 class Tables(NamedTuple):
-    """Curves cut into cubic pieces; `probability.density_gaussian.KernelTables` explains them."""
+    """Curves as cubic pieces; `probability.density_gaussian.KernelTables` describes the fields."""
 
     axis: In(float64, 2, "C")
     cell: In(int64, 1, "C")
@@ -50,7 +51,7 @@ def fill_buckets(
     """Fill the bucket of each case and add the case to the sums of its bucket.
 
     Buckets start at ``low`` and are ``width`` wide, a ``share`` of the bandwidth. A row of ``sums``
-    is like a run about the middle of its bucket, but starts with the number of cases.
+    is a run about the middle of its bucket, with the number of cases in place of the position.
     """
     for i in range(len(h)):
         place = (h[i] - low) / width
@@ -188,7 +189,7 @@ def tabulate_curve(
 
 @inner
 def _enlarge(rows, length):
-    # Element by element: numba takes seconds to compile the assignment of a slice.
+    # Copied element by element, because numba takes seconds to compile a slice assignment.
     larger = np.empty((length, 4), np.float32)
     for i in range(len(rows)):
         for k in range(4):
@@ -198,7 +199,7 @@ def _enlarge(rows, length):
 
 @inner
 def _sample_cell(runs, bandwidth, total, cell, edge, left, middle, right):
-    """Sample shares and slopes (per cell) at equal steps, doubled until they suffice."""
+    """Sample shares and slopes (per cell) at equal steps; halve the step until the fit is good."""
     count, knots = 1, np.empty((2, 2))
     knots[0, 0], knots[0, 1] = edge
     knots[1, 0], knots[1, 1] = _weigh_cell(runs, bandwidth, total, cell + 1.0, left, middle, right)
@@ -223,7 +224,7 @@ def _varies(knots):
 
 @inner
 def _weigh_cell(runs, bandwidth, total, x, left, middle, right):
-    """Share and slope at the cell coordinate x; the two ends of the axis stand for infinity."""
+    """Return share and slope at the cell coordinate x; the ends of the axis stand for infinity."""
     if x == 0.0:
         return runs[0, 4] / runs[0, 1], 0.0
     if x == left + middle + right:
@@ -240,10 +241,10 @@ def _weigh_cell(runs, bandwidth, total, x, left, middle, right):
 
 @inner
 def _find_misfit(knots):
-    """Largest misfit of the cubics through every other knot, at the knots between them.
+    """Return the largest error of the cubics through every other knot, at the knots between.
 
-    Slopes count too: if the curve steps exactly at such a knot, the share there is right by
-    symmetry.
+    Slopes count too: if the curve has a step exactly at such a knot, the share there is correct by
+    symmetry even though the fit is poor.
     """
     worst, width = 0.0, 2 / (len(knots) - 1)
     for i in range(1, len(knots), 2):
@@ -256,7 +257,7 @@ def _find_misfit(knots):
 
 @inner
 def lookup_curve(h, curve, tables):
-    """Return the share at h (not NaN); `probability.density_gaussian.KernelTables` explains it."""
+    """Return the share at h (not NaN) as in `probability.density_gaussian.KernelTables`."""
     axis, cell, piece, coefficient = tables
     x = (h - axis[curve, 0]) * axis[curve, 1]
     if x < 0.0:
@@ -280,7 +281,7 @@ def lookup_curve(h, curve, tables):
 def lookup_rows(
     curve: In(int64, 1, "C"), h: In(float64, 1, "C"), tables: Tables, out: Out(float64, 1)
 ):
-    """Fill the share of each row from the curve it names; NaN stays NaN."""
+    """Fill the share of each row from its curve; NaN stays NaN."""
     for row in range(len(h)):
         if math.isnan(h[row]):
             out[row] = math.nan
@@ -290,7 +291,7 @@ def lookup_rows(
 
 @inner(inline="always")
 def _short_cut(axis, curve):
-    """Origin, scale, reach, pieces per cell and first piece of the short cut of a curve."""
+    """Return origin, scale, reach, pieces per cell and first piece of a curve's shortcut."""
     first = np.uint32(np.int32(axis[curve, 7]))
     return axis[curve, 0], axis[curve, 1], axis[curve, 5], axis[curve, 6], first
 
@@ -308,7 +309,7 @@ def fill_shares(curve, stride, offset, h, tables, out):
         x = (h[row] - origin) * scale
         if x >= 0.0 and x < reach:
             y = x * even
-            j = np.uint32(np.int32(y))  # unsigned: no check for negative indices
+            j = np.uint32(np.int32(y))  # unsigned, to avoid a check for negative indices
             y -= j
             j += first
             p = coefficient[j, 2] + y * coefficient[j, 3]
@@ -344,7 +345,7 @@ def classify_many(
     tables: Tables,
     out: Out(float64, 2),
 ):
-    """Fill class probabilities: each estimated class against the rest, the others by prior.
+    """Fill class probabilities: one against the rest for estimated classes, else the prior.
 
     Row i uses the curve ``curve[i * stride]`` of each estimated class; the curves of the classes
     follow one another. A billionth of the prior keeps the result defined where every share is zero.
@@ -377,7 +378,7 @@ def leave_out_gaussian(
     bandwidth: float,
     out: Out(float64, 1),
 ):
-    """Fill the leave-one-out share of each case: take it out of its run, weigh, put it back."""
+    """Fill the leave-one-out share of each case: remove it from its run, weigh, add it again."""
     total = 0.0
     for i in range(len(runs)):
         total += runs[i, 1]

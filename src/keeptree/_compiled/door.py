@@ -12,7 +12,7 @@ import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
 
-# Type of a number, and how to convert another number to it; a fraction is not a whole number.
+# The type of a number, and the function that converts others to it; ``index`` rejects fractions.
 _SCALARS = {
     int: ("int", "index"),
     float: ("float", "float"),
@@ -45,7 +45,7 @@ def make_door(entry, load):
 
 
 def _first_call(load):
-    """Stand in for the machine code until the first call."""
+    """Return a function that replaces itself with the machine code on its first call."""
     lock = Lock()
 
     def call(*arguments):
@@ -58,7 +58,7 @@ def _first_call(load):
 
 
 def _check(name, label, kind, names):
-    """Lines of source that check the variable ``name``; adds what they refer to to ``names``."""
+    """Return source lines that check the variable ``name``; add the names they use to ``names``."""
     fields = fields_of(kind)
     if fields is not None:
         return _check_tuple(name, label, kind, fields, names)

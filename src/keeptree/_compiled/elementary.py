@@ -12,7 +12,7 @@ from numpy import float64, int64
 
 from keeptree._compiled.declare import inlined
 
-# Adding it rounds a number of up to 2^51 to an integer, which is then in the low bits of the sum.
+# Adding this to a number of up to 2^51 rounds it to an integer, found in the low bits of the sum.
 _WHOLE = 1.5 * 2.0**52
 _WHOLE_BITS = int(np.float64(_WHOLE).view(np.int64))
 _PER_LOG_2 = 1.0 / math.log(2.0)
@@ -58,7 +58,8 @@ def log(x):
     log((1 + s) / (1 - s)) for s = f / (2 + f).
     """
     bits = float64(x).view(int64) - _HALF_ROOT_BITS
-    # As a float without a conversion, which most processors support only for shorter integers.
+    # The bits become a float without a conversion, which few vector units offer for 64-bit
+    # integers.
     k = int64(((bits >> 52) + 2048) | _TWO_52_BITS).view(float64) - (2.0**52 + 2048.0)
     f = int64((bits & 0xFFFFFFFFFFFFF) + _HALF_ROOT_BITS).view(float64) - 1.0
     s = f / (2.0 + f)
@@ -77,7 +78,7 @@ def log(x):
 
 @inlined(error_model="numpy")
 def log1p(x):
-    """Return log(1 + x) for x >= 0, without losing the digits of a small x."""
+    """Return log(1 + x) for x >= 0, with full precision for small x."""
     u = 1.0 + x
     lost = (x - (u - 1.0)) / u
     return log(u) + lost if x < math.inf else x

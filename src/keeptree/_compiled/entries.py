@@ -1,4 +1,4 @@
-"""Entries: the rows of nodes, each with the part of its weight that reached the node.
+"""Entries: the rows of nodes, each with the part of its weight that reaches the node.
 
 A row whose value is missing at a test becomes one entry in every branch that has a share of the
 weight. The entries of several nodes are stored one after another; only the root is sorted.
@@ -25,7 +25,7 @@ class Entries(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A node to divide: its entries, its branches, and the number of entries without a value."""
+    """A node to divide: its entries, its branches, and its number of entries without a value."""
 
     start: int
     size: int
@@ -38,8 +38,8 @@ class Division(NamedTuple):
     """The branches that entries go to.
 
     ``branch`` of each entry is relative to the node's first branch; it is ``-1 - i`` for the i-th
-    entry without a value in a node. ``share`` of the weight and first place (``to``, negative for
-    nowhere) belong to the branches.
+    entry without a value in a node. Each branch has a ``share`` of the weight, and its entries go
+    to the places from ``to`` on, or nowhere if ``to`` is negative.
     """
 
     branch: np.ndarray
@@ -49,14 +49,14 @@ class Division(NamedTuple):
 
 @inner
 def start_entries(size, n_columns):
-    """Return entries to be filled."""
+    """Allocate entries."""
     order = np.empty((n_columns, size), dtype=np.int32)
     return Entries(np.empty(size, dtype=np.int32), np.empty(size), order)
 
 
 @inner
 def share_unknown(first, number, known, n_unknown, share, size):
-    """Turn weights of branches into shares; branches with a share get the unknown entries too."""
+    """Turn weights of branches into shares; add the entries without a value to their sizes."""
     for b in range(first, first + number):
         share[b] = share[b] / known if known >= SMALL else 1.0 / number
         if share[b] > SMALL:

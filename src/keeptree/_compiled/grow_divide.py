@@ -73,7 +73,7 @@ def read_branches(row, cell, s, a, m, n_classes, first, category_child, branch):
 
 @inner
 def weigh_branches(entries, label, a, m, first, number, branches):
-    """Fill class weights, share and size of each branch, and number the unknown entries.
+    """Fill class weights, share and size of each branch; number the entries without a value.
 
     Returns the number of entries without a value.
     """
@@ -112,7 +112,7 @@ def assign_branches(
 ):
     """Find the branch of every entry; return the number of entries in branches that grow.
 
-    ``may_grow[i]``: whether the children of node i may be split.
+    ``may_grow[i]`` tells whether the children of node i may be split.
     """
     end = int64(0)
     for i in range(len(nodes.start)):

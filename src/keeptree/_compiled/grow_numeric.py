@@ -29,15 +29,16 @@ from keeptree._compiled.j48 import (
 )
 from keeptree._compiled.midpoints import j48_midpoint
 
-MOST_MOVES = 8  # per row, before another sort is faster
+MOST_MOVES = 8  # moves per row above which another sort is faster
 
 
 @entry
 def pack_values(value_bits: In(uint64, 1), row_bits: int, key: Out(uint64, 1)):
-    """Fill keys that sort like the values: their high bits, with the row in the low bits.
+    """Fill keys that sort like the values: high bits of the value, low bits of the row.
 
-    ``value_bits`` are float64 numbers viewed as uint64. Sorting them is much faster than sorting
-    row numbers; :func:`fill_keys` then orders values that differ only in the low bits.
+    ``value_bits`` are float64 numbers viewed as uint64. Sorting the keys is much faster than
+    sorting row numbers by value; :func:`fill_keys` then orders values that differ only in the low
+    bits.
     """
     sign = uint64(1) << uint64(63)
     low = (uint64(1) << uint64(row_bits)) - uint64(1)
@@ -88,7 +89,7 @@ def fill_keys(
 
 
 class Layout(NamedTuple):
-    """The positions of group, row and class in a key."""
+    """Positions of group, row and class in a key."""
 
     class_bits: int
     group_shift: int
@@ -97,7 +98,7 @@ class Layout(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Nodes as in a Shape; ``span`` holds the first row, the end and the level of each."""
+    """Nodes as in a Shape; ``span`` holds the first row, the end and the depth of each."""
 
     feature: Out(int32, 1)
     threshold: Out(float64, 1)

@@ -31,7 +31,7 @@ from keeptree._compiled.search_nominal import Cells, fill_cells, map_subsets, se
 
 
 class Nodes(NamedTuple):
-    """First entry and number of entries of nodes, also of those with a value in each column."""
+    """First entry and number of entries of nodes, in total and with a value in each column."""
 
     start: In(int64, 1, "C")
     size: In(int64, 1, "C")
@@ -99,7 +99,7 @@ def code_cells(
     n_classes: int,
     cell: Out(int32, 2),
 ):
-    """Fill category x n_classes + class of the nominal columns, -1 where missing."""
+    """Fill ``category * n_classes + class`` for the nominal columns, -1 where missing."""
     for s in range(len(nominal)):
         for i in range(len(label)):
             code = columns[nominal[s], i]

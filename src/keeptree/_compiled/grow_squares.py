@@ -1,9 +1,9 @@
 """Grow a regression tree: numeric and nominal columns, missing values, weights.
 
-A node holds *entries*: a row, the part of its weight that reached the node, and its target. A row
-whose value is missing becomes one entry in each branch. The entries of the nodes still to be grown
-are stored one after another in one pool; the node being grown is the last, and its children replace
-it.
+A node holds *entries*. An entry is a row, the part of its weight that reaches the node, and its
+target. A row whose value is missing becomes one entry in each branch. The entries of the nodes
+still to be grown are stored one after another in one pool; the node being grown is the last, and
+its children replace it.
 
 For every numeric column the entries with a value are kept as uint64 keys in the order of the
 values, ``rank of the value | entry``, so only the root sorts, and ties are visible without the
@@ -93,9 +93,9 @@ def assign_sides(pool, columns, chosen, cut, a, m, known_rows, child_of, goes):
 
 @inner
 def place_entries(goes, m, grows, place, size):
-    """Fill the position of each entry in the left and in the right branch, -1 if it is not in it.
+    """Fill the position of each entry in the left and in the right branch, -1 where it is absent.
 
-    A branch that does not grow gets no entries. The sizes of the branches are filled, too.
+    A branch that does not grow gets no entries. The sizes of the branches are filled too.
     """
     left, right = int64(0), int64(0)
     for e in range(m):
@@ -143,7 +143,7 @@ def divide_keys(key, spare, a, known_rows, place, size, child_known):
 
 @inner
 def start_pool(size, n_numeric):
-    """Return a pool to be filled."""
+    """Allocate a pool."""
     key = np.empty((n_numeric, size), dtype=np.uint64)
     return Pool(np.empty(size, dtype=np.int32), np.empty((size, 2)), key)
 

@@ -47,14 +47,14 @@ def largest(weights, first, n):
 
 @inner
 def scaled_gain(difference, known, total):
-    """Return the gain per unit of weight; rows without a value count as no gain."""
+    """Return the gain per unit of weight; rows without a value contribute no gain."""
     product = known / total * difference
     return 0.0 if abs(product) < SMALL else product / known
 
 
 @inner
 def gain_ratio(gain, branch_terms, branches_total, total, table):
-    """Return gain divided by split information; rows without a value count as one more branch."""
+    """Return gain divided by split information; rows without a value form one more branch."""
     info = entropy_term(total, table) - branch_terms
     info -= entropy_term(total - branches_total, table)
     return 0.0 if abs(info) < SMALL else gain / (info / total)

@@ -2,7 +2,7 @@
 
 from keeptree._compiled.native import load_native
 
-if load_native() is not None:  # the machine code contains the instruction: never called
+if load_native() is not None:  # never called: the machine code has the instruction
 
     def prefetch(array, index):
         """Do nothing."""

@@ -54,7 +54,7 @@ def choose_column(gain, ratio, averaged):
 def group_labels(label, order):
     """Reorder ``order`` in place so that equal labels are together, with the same swaps as Weka.
 
-    The swaps change the order of the rows after a group.
+    The swaps change the order of the rows behind a group.
     """
     i = 1
     while i < len(order):
@@ -74,7 +74,7 @@ def group_by_class(label: In(int64, 1), order: Out(int64, 1)):
 
 @entry
 def read_upward(column: In(float64, 1), largest: float):
-    """Return Weka 3.6's threshold: of the values in order, keep each that is 1e-6 above the last.
+    """Return Weka 3.6's threshold: scan the rows and keep each value over 1e-6 above the last kept.
 
     Values above ``largest`` are skipped.
     """

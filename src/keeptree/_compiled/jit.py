@@ -73,7 +73,7 @@ def prefetch(typing_context, array, index):
         address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
         function = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
         fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], function)
-        builder.call(fetch, [address, word(0), word(2), word(1)])  # read, second cache, data
+        builder.call(fetch, [address, word(0), word(2), word(1)])  # read data into the second cache
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate

@@ -1,11 +1,11 @@
-"""Gaussian sums over landmarks: for every row and class, the weight of nearby landmarks.
+"""Gaussian sums over landmarks: the weight of nearby landmarks for every row and class.
 
 A block of rows is transposed, so that the rows are the vector lanes: every landmark adds to all
 rows of the block at once, and a row's sum does not depend on its block. If there are only a few
-rows, each is processed separately. Distances are float32, which doubles the lanes of float64; its
-seven digits are more than a bandwidth needs. Every product is rounded before it is added, so that
-processors with and without fused multiply-add, and the report's page, compute the same sums to the
-last bit.
+rows, each is processed separately. Distances are float32, which allows twice as many lanes as
+float64; seven digits are more than enough for a bandwidth. Every product is rounded before it is
+added, so that processors with and without fused multiply-add, and the report's page, compute the
+same sums to the last bit.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
 class Space(NamedTuple):
-    """How the coordinates of a row are computed.
+    """Description of how the coordinates of a row are computed.
 
     Coordinate k is the value in the column ``feature[k]`` minus ``frame[0, k]``, times
     ``frame[1, k]``, bent at the thresholds ``bends[0]`` from ``bend_start[k]`` on (see ``_place``);
@@ -40,7 +40,7 @@ class Space(NamedTuple):
 
 
 class Landmarks(NamedTuple):
-    """Points with a mass, class c at ``class_start[c]:class_start[c + 1]``.
+    """Points with masses; those of class c are ``class_start[c]:class_start[c + 1]``.
 
     They have the coordinates of a space, padded with zeros to a multiple of four. ``columns`` holds
     the same points coordinate by coordinate, for use with a few rows; it may be empty.
@@ -55,10 +55,10 @@ class Landmarks(NamedTuple):
 
 @inlined
 def _bell(sharpness, squared):
-    """(1 - s d²)^64, nearly exp(-64 s d²); 0 where that is less than 2^-64.
+    """Return (1 - s d²)^64, nearly exp(-64 s d²); 0 where that is less than 2^-64.
 
-    It uses products and a difference only: unlike exp it vectorises without a call, and every
-    processor rounds it in the same way.
+    It uses only products and a difference. Unlike exp, it therefore vectorises without a call, and
+    every processor rounds it in the same way.
     """
     x = ONE - sharpness * squared
     x = x if x > HALF else ZERO
@@ -99,10 +99,10 @@ def _weigh(pair, s, t, total):
 
 @inlined
 def _go_on(first, last, count, size, block, k, one, two, pair, squared, other, total):
-    """Continue the squared distances to two landmarks with ``count`` coordinates from ``k`` on.
+    """Add ``count`` coordinates from ``k`` on to the squared distances to two landmarks.
 
-    ``first`` starts them, and ``last`` weighs the landmarks. The first three arguments are
-    constants.
+    If ``first``, the sums start at zero; if ``last``, the landmarks are weighed. The first three
+    arguments are constants.
     """
     a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
     e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
@@ -128,7 +128,7 @@ def _go_on(first, last, count, size, block, k, one, two, pair, squared, other, t
 
 @inlined
 def _finish(first, count, size, block, k, one, two, pair, squared, other, total):
-    """Continue with the last one to four coordinates."""
+    """Add the last one to four coordinates and weigh the landmarks."""
     if count == 1:
         _go_on(first, True, 1, size, block, k, one, two, pair, squared, other, total)
     elif count == 2:
@@ -155,7 +155,7 @@ def _add_pair(size, block, d, one, two, pair, squared, other, total):
 
 @inner
 def _add_known_pair(size, block, d, one, two, pair, squared, other, total):
-    """``_add_pair`` if values are missing or there are no coordinates."""
+    """Do the same as ``_add_pair`` if values are missing or there are no coordinates."""
     squared[:], other[:] = ZERO, ZERO
     for k in range(d):
         _add_known(size, block, k, one, squared)
@@ -168,7 +168,7 @@ def _add_known_pair(size, block, d, one, two, pair, squared, other, total):
 def _place(size, value, start, stop, center, factor, slope, bends, out):
     """Fill the coordinates of numeric values: linear, with a bend at each threshold.
 
-    A bend is height x u / sqrt(1 + u²), u being the slope times the distance from the threshold.
+    A bend is height x u / sqrt(1 + u²), where u is the slope times the distance from the threshold.
     """
     for j in range(size):
         x = (value[j] - center) * factor
@@ -185,7 +185,7 @@ def _place(size, value, start, stop, center, factor, slope, bends, out):
 
 @inner
 def _weigh_row(block, j, d, columns, sharpness, mass, start, stop, squared):
-    """Sum over some landmarks for one row of a block, equal to the block's sum to the last bit.
+    """Return the sum over some landmarks for one row, equal to the block's sum to the last bit.
 
     Here the landmarks are the vector lanes; their weights are added one after another.
     """
@@ -249,7 +249,7 @@ def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(
                 continue
             total[:] = ZERO
             for e in range(class_start[c], end, 2):
-                f = min(e + 1, end - 1)  # an odd number: the last one again, with no weight
+                f = min(e + 1, end - 1)  # if the number is odd, the last again, without weight
                 pair = sharpness[e], sharpness[f], mass[e], mass[f] if f > e else ZERO
                 one, two = landmarks[e], landmarks[f]
                 if unknown or d == 0:
@@ -266,7 +266,7 @@ def nearest_landmark(
     landmarks: In(float32, 2, "C"),
     out: Out(int64, 1),
 ):
-    """Fill ``out`` with the landmark nearest to each point, the first of ties.
+    """Fill ``out`` with the landmark nearest to each point; ties go to the first.
 
     Points and landmarks have a multiple of four coordinates, none of them missing.
     """

@@ -1,4 +1,4 @@
-"""Arrays that grow."""
+"""Arrays that are extended when they are full."""
 
 import numpy as np
 

@@ -9,9 +9,9 @@ from keeptree._compiled.program import LARGEST_SINGLE, SAW_INF, SAW_NAN
 
 @inner
 def tile_frame(columns, frame, tile):
-    """Return centres and factors of whole rows, as many as ``tile`` has; 0 for unused columns.
+    """Return the centres and factors of the rows of a tile; both are 0 for unused columns.
 
-    A finite number times 0 is 0, anything else NaN: one check covers all columns.
+    A finite number times 0 is 0, and anything else times 0 is NaN, so one check covers all columns.
     """
     center, factor = np.zeros_like(tile), np.zeros_like(tile)
     for j in range(len(tile)):
@@ -21,16 +21,16 @@ def tile_frame(columns, frame, tile):
     return center.reshape(-1), factor.reshape(-1)
 
 
-# numba allows negative indices unless an index is plainly a loop counter, and the compiler then
-# gives up on vector loads. Hence the slices below.
+# The slices below keep indices plain loop counters. For any other index numba checks for negative
+# values, and then the compiler does not use vector loads.
 
 
 @inner
 def _scale(values, center, factor, single, limit, out):
-    """Centre and scale contiguous numbers, rounded as the model compares them.
+    """Centre and scale contiguous numbers, rounded to the precision of the model.
 
-    Returns whether a number is missing or beyond ``limit``, not as a boolean, which the compiler
-    would not vectorise. Numbers are rounded to the precision of ``out`` after they are centred.
+    Returns whether a number is missing or beyond ``limit``, as a number, because the compiler would
+    not vectorise a boolean. Numbers are rounded to the precision of ``out`` after they are centred.
     """
     exceeds = int32(0)
     if single:
@@ -70,7 +70,7 @@ def load_rows(rows, m, width, columns, center, factor, single, limit, tile, bloc
 
 @inner
 def load_columns(flat, at, m, height, columns, rest, frame, single, limit, block):
-    """Do the same for a matrix stored by columns of ``height`` numbers."""
+    """Do the same as ``load_rows`` for a matrix stored by columns of ``height`` numbers."""
     exceeds = int32(0)
     center, factor, unused = np.zeros((3, m), dtype=block.dtype)
     for k in range(len(rest)):  # as in ``tile_frame``
@@ -85,7 +85,7 @@ def load_columns(flat, at, m, height, columns, rest, frame, single, limit, block
 
 @inner
 def load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, single, block):
-    """Read a block again that has missing, infinite or huge values; return flags for them.
+    """Read a block with missing, infinite or huge values again; return flags for them.
 
     A missing nominal value gets the code after the last one, a missing number stays NaN, and
     anything beyond its column's limit is clamped so that no square overflows.

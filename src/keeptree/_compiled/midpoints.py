@@ -5,7 +5,7 @@ from keeptree._compiled.declare import inner
 
 @inner
 def j48_midpoint(lower, upper):
-    """Return J48's midpoint, half of the sum, which overflows for huge values as in J48."""
+    """Return half of the sum as J48 does, although it overflows for huge values."""
     middle = (lower + upper) / 2
     return lower if middle == upper else middle
 

@@ -18,7 +18,7 @@ SMALLEST = 1e-75  # products below this are scaled up
 
 
 class Scan(NamedTuple):
-    """A column to discretise: values, classes and weights of cases, their order, and work space."""
+    """A column to discretise: values, classes, weights and order of the cases, and work space."""
 
     value: np.ndarray
     label: np.ndarray
@@ -56,7 +56,7 @@ class Bayes(NamedTuple):
 
 @inner
 def start_scan(size, bayes):
-    """Return a scan to be filled."""
+    """Allocate a scan."""
     return Scan(
         value=np.empty(size),
         label=np.empty(size, dtype=np.int64),
@@ -88,8 +88,8 @@ def measure_range(scan, first, end, held):
 def find_cut(scan, first, end):
     """Return the last position of the lower part of a range, -1 if no cut is worth its cost.
 
-    Fayyad and Irani (1993): the cut with the lowest conditional entropy, the first of ties, if its
-    gain exceeds its description length.
+    The cut has the lowest conditional entropy (ties go to the first), and its gain must exceed its
+    description length (Fayyad and Irani 1993).
     """
     value, label, weight, order, left, right, table = scan
     if end - first < 2:
@@ -196,7 +196,7 @@ def bin_entries(columns, entries, a, m, known, k, bayes):
 
 @inner
 def start_counts(bins, n_classes):
-    """Return counts to be filled."""
+    """Allocate counts."""
     n_columns, n_cells = len(bins.number), bins.start[-1]
     return Counts(
         cell=np.empty((n_cells, n_classes)),
@@ -224,7 +224,7 @@ def count_cells(bins, label, entries, a, fold, wanted, counts):
 
 @inner
 def train_without(bins, counts, held, share):
-    """Fill the share of each bin in each class, without the counts ``held``."""
+    """Fill the share of each bin in each class, leaving out the counts ``held``."""
     for f in range(len(bins.number)):
         if bins.number[f] == 1:
             continue  # a single bin carries no information about the class
@@ -236,10 +236,10 @@ def train_without(bins, counts, held, share):
 
 @inner
 def classify(bins, e, prior, share, score):
-    """Return the class with the largest product for an entry, the first of ties.
+    """Return the class with the largest product for an entry; ties go to the first.
 
-    The factors are multiplied column by column, as in Weka: of two classes with equal products,
-    rounding decides which is larger.
+    The factors are multiplied column by column, as in Weka, because rounding decides which of two
+    equal products is larger.
     """
     score[:] = prior
     for f in range(len(bins.number)):
@@ -261,7 +261,7 @@ def classify(bins, e, prior, share, score):
 
 @inner
 def cross_validate(bins, fold, label, entries, a, bayes):
-    """Return the weight of the entries misclassified without the counts of their own fold."""
+    """Return the weight of the entries that a model of the other folds misclassifies."""
     n_classes = bayes.n_classes
     counts, held = start_counts(bins, n_classes), start_counts(bins, n_classes)
     share, prior, score = np.empty(counts.cell.shape), np.empty(n_classes), np.empty(n_classes)
@@ -282,7 +282,7 @@ def cross_validate(bins, fold, label, entries, a, bayes):
 
 @inner
 def size_branches(branch, share):
-    """Return the first entry of each branch and the number of unknown entries, and number these."""
+    """Return the first entry of each branch; number and count the entries without a value."""
     first = np.zeros(len(share) + 1, dtype=np.int64)
     n_unknown = 0
     for e in range(len(branch)):
@@ -319,7 +319,7 @@ def divide_by_branch(
 
 @entry
 def node_errors(columns: Columns, entries: Entries, known: In(int32, 2, "C"), bayes: Bayes):
-    """Return the errors of naive Bayes in a node, with consecutive entries as folds."""
+    """Return the cross-validated errors of naive Bayes in a node; folds are consecutive entries."""
     m = len(entries.row)
     bins = bin_entries(columns, entries, int64(0), m, known, 0, bayes)
     fold = deal_in_order(m, bayes.n_folds)
@@ -398,7 +398,7 @@ def list_cuts(columns, entries, known, bins):
 def fit_bayes(columns: Columns, entries: Entries, known: In(int32, 2, "C"), bayes: Bayes):
     """Fit naive Bayes: return (cuts, number of bins by column, log cells, log prior).
 
-    Counts start at one in every cell and in every class.
+    One case is added to every cell and to every class.
     """
     m = len(entries.row)
     bins = bin_entries(columns, entries, int64(0), m, known, 0, bayes)

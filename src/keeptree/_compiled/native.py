@@ -11,7 +11,7 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MANIFEST = "native.json"  # written by tools/build_native.py: the digest of the sources
+MANIFEST = "native.json"  # digest of the sources, written by tools/build_native.py
 _NOT_BUILT = ("__main__", "cache", "native", "progress")  # not part of the machine code
 # Requirements of the x86-64 levels above the first, in NumPy's terms.
 _V3 = ("AVX2", "FMA3", "F16C", "BMI", "BMI2", "LZCNT", "MOVBE")

@@ -9,12 +9,12 @@ from numpy import float64, int64
 from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.elementary import exp
 
-NOT_COUNTED = -80.0  # terms with smaller exponents vanish in a double beside 1
-LANES = 64  # terms that are computed together, then added one after the other
+NOT_COUNTED = -80.0  # terms with smaller exponents are lost when added to 1
+LANES = 64  # terms that are computed together, then added one by one
 
 
 class Planes(NamedTuple):
-    """Cases of many planes, in bandwidths; `keeptree.probability.plane.KernelPlanes` explains."""
+    """Cases of many planes, in bandwidths; see `keeptree.probability.plane.KernelPlanes`."""
 
     start: In(int64, 1, "C")
     place: In(float64, 2, "C")
@@ -22,7 +22,7 @@ class Planes(NamedTuple):
 
 
 class Axes(NamedTuple):
-    """How a row is placed on each plane: mean and direction, 1 / bandwidths, and limits."""
+    """Projection of rows onto each plane: mean and direction, 1 / bandwidths, and limits."""
 
     mean: In(float64, 2, "C")
     direction: In(float64, 2, "C")
@@ -35,8 +35,9 @@ class Axes(NamedTuple):
 def share_at(x, y, first, end, left_out, planes, term):
     """Return the class share at (x, y) among the cases first to end - 1, without ``left_out``.
 
-    Squared distances are relative to that of the nearest case, which therefore decides where every
-    term would vanish by itself. NaN if there is no case. ``term`` has space for LANES terms.
+    Squared distances are relative to that of the nearest case, so the nearest case decides where
+    all terms would otherwise vanish. The result is NaN if there is no case. ``term`` has space for
+    LANES terms.
     """
     place, mass = planes.place, planes.mass
     least = math.inf
@@ -46,7 +47,7 @@ def share_at(x, y, first, end, left_out, planes, term):
         if squared < least and i != left_out:
             least = squared
     total, own = 0.0, 0.0
-    for start in range(first, end, LANES):  # the loops below are separate to be vectorised
+    for start in range(first, end, LANES):  # separate loops, to be vectorised
         n = min(LANES, end - start)
         at, weight = place[start : start + n], mass[start : start + n]
         for j in range(n):

@@ -19,7 +19,7 @@ _TIE = 1.0 - 2.0**-36  # squared distances that agree to this precision count as
 
 
 class Polytopes(NamedTuple):
-    """Polytopes r with the half-spaces ``start[r]`` to ``start[r + 1]``.
+    """Polytopes; polytope r has the half-spaces ``start[r]`` to ``start[r + 1]``.
 
     Half-space k requires ``sign[k] * value <= sign[k] * bound[k]``, where the value is column
     ``source[k]`` or, beyond the last column, a weighted sum. ``length[k]`` is the length of one
@@ -61,7 +61,7 @@ def nearest_polytopes(
     distance: Out(float64, 1),
     separator: Out(int64, 1),
 ):
-    """Fill the nearest polytope of the class wanted, or of any other class if it is negative.
+    """Fill the nearest polytope of the wanted class, or of any other class if it is negative.
 
     If there is none, the region is -1 and the distance infinite. The separator is the test of the
     half-space with the largest multiplier, along whose normal the row moves most. For a row that
@@ -181,7 +181,7 @@ def _fill_values(rows, i, polytopes, values):
 
 @inner
 def _slack(values, polytopes, k):
-    """How far inside a half-space a row lies; infinite if a value is missing."""
+    """Return how far inside a half-space a row is; infinite if a value is missing."""
     value = values[polytopes.source[k]]
     if np.isnan(value):
         return np.inf
@@ -190,7 +190,7 @@ def _slack(values, polytopes, k):
 
 @inner
 def _nominal_cost(values, polytopes, r):
-    """Squared cost of the nominal sides of a polytope."""
+    """Return the squared cost of the nominal sides of a polytope."""
     table, n_codes, cost = polytopes.table, polytopes.n_codes, polytopes.cost
     total = 0.0
     for e in range(polytopes.side_start[r], polytopes.side_start[r + 1]):
@@ -202,7 +202,7 @@ def _nominal_cost(values, polytopes, r):
 
 @inner
 def _lower_bound(values, polytopes, r):
-    """Squared distance to the farthest half-space of a polytope, plus the cost of nominal sides."""
+    """Return the squared distance to the farthest half-space, plus the cost of nominal sides."""
     farthest = 0.0
     for k in range(polytopes.start[r], polytopes.start[r + 1]):
         farthest = max(farthest, -_slack(values, polytopes, k))
@@ -211,7 +211,7 @@ def _lower_bound(values, polytopes, r):
 
 @inner
 def _search(values, polytopes, bound, work):
-    """Nearest polytope and its squared distance; the first of equidistant ones.
+    """Return the nearest polytope and its squared distance; ties go to the first.
 
     ``bound`` holds lower bounds, infinite for polytopes that do not count; it is overwritten.
     """
@@ -231,7 +231,7 @@ def _search(values, polytopes, bound, work):
 
 @inner
 def _project(values, polytopes, r, limit, work):
-    """Squared distance of a row to a polytope; infinite if it is empty or beyond ``limit``.
+    """Return the squared distance to a polytope; infinite if it is empty or beyond ``limit``.
 
     Afterwards ``work`` holds the active half-spaces, by their position in the polytope, and their
     multipliers.
@@ -290,7 +290,7 @@ def _is_active(work, k):
 
 @inner
 def _add(normal, rank, p, over, work):
-    """Move until half-space p holds, dropping others on the way; False if that is impossible."""
+    """Move until half-space p holds, dropping others on the way; return False if impossible."""
     active, weight, step, state = work.active, work.weight, work.step, work.state
     y, direction = work.y, work.direction
     own = 0.0  # multiplier of p
@@ -356,7 +356,7 @@ def _split(normal, rank, p, work):
 
 @inner
 def _orthogonalise(basis, upper, n, rank, vector):
-    """Subtract the projections on the first n basis vectors, twice; ``upper[:n, n]`` holds them."""
+    """Subtract the projections onto n basis vectors twice; store them in ``upper[:n, n]``."""
     for a in range(n):
         upper[a, n] = 0.0
     for _ in range(2):
@@ -396,7 +396,7 @@ def _polish(normal, rank, work):
 
 @inner
 def _strongest(values, polytopes, r, work):
-    """The test along whose normal, or through whose category, a projected row moves most."""
+    """Return the test along whose normal, or in whose category, a projected row moves most."""
     most, chosen = 0.0, -1
     for e in range(polytopes.side_start[r], polytopes.side_start[r + 1]):
         value = values[polytopes.side_feature[e]]
@@ -406,7 +406,7 @@ def _strongest(values, polytopes, r, work):
     for a in range(work.state[0]):
         if work.weight[a] > most:
             most, chosen = work.weight[a], polytopes.test[polytopes.start[r] + work.active[a]]
-    if chosen < 0:  # it touches the polytope
+    if chosen < 0:  # the row touches the polytope
         for k in range(polytopes.start[r], polytopes.start[r + 1]):
             if _slack(values, polytopes, k) == 0.0:
                 return polytopes.test[k]

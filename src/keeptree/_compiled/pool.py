@@ -1,4 +1,4 @@
-"""The logarithmic pool of experts, and the step that keeps the tree's class most probable."""
+"""The logarithmic pool of experts, and the step that makes the tree's class most probable."""
 
 import math
 
@@ -47,10 +47,10 @@ def pool_opinions(
     share: float,
     out: Out(float64, 2),
 ):
-    """Fill ``out`` with probabilities proportional to the weighted product of the experts' own.
+    """Fill ``out`` with the weighted product of the experts' probabilities, normalised.
 
-    ``opinions`` has shape (n_experts, n, n_classes). Each expert is mixed with the ``share`` of the
-    prior, so that none can rule out a class.
+    ``opinions`` has shape (n_experts, n, n_classes). A ``share`` of the prior is mixed into each
+    expert, so that none can rule out a class.
     """
     n_classes = out.shape[1]
     width = ROWS * n_classes
@@ -73,7 +73,7 @@ def lift_labels(p: Out(float64, 2), label: In(int64, 1), softness: float, least:
     """Raise the probability of each row's label above all others, by as little as necessary.
 
     The margin m, the label's log-probability minus the largest of the others, becomes (m + sqrt(m²
-    + softness²)) / 2, and the ratio of the two probabilities at least ``least``.
+    + softness²)) / 2, and the ratio of the two probabilities becomes at least ``least``.
     """
     n, n_classes = p.shape
     for i in range(n):

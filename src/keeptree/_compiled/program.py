@@ -6,7 +6,7 @@ from numpy import float32, float64, int64
 
 from keeptree._compiled.declare import In, Out
 
-# Codes of a step: a bound replaces a previous one; which children are regions; a nominal test.
+# Bits of a step's code: a bound replaces a previous one; a child is a region; a nominal test.
 BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
 SAW_NAN, SAW_INF = 1, 2  # flags that a program returns
@@ -53,7 +53,7 @@ class DoubleProgram(NamedTuple):
 
 
 class SingleProgram(NamedTuple):
-    """The same in float32: rows are scaled and centred once, and steps have no scale."""
+    """A program in float32: rows are scaled and centred once, and steps have no scale."""
 
     columns: In(int64, 2, "C")
     rest: In(int64, 1, "C")
@@ -70,7 +70,7 @@ class SingleProgram(NamedTuple):
 
 
 class NearestRegions(NamedTuple):
-    """For each row its own class (determined if negative), the class wanted, the nearest region."""
+    """Own class (determined if negative), wanted class and nearest region of each row."""
 
     own: Out(int64, 1)
     wanted: In(int64, 1, "C")

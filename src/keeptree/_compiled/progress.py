@@ -26,7 +26,7 @@ def find_entries():
 
 @contextmanager
 def announce(name):
-    """Show that the function ``name`` is being compiled, on a terminal as a bar."""
+    """Show that the function ``name`` is being compiled; on a terminal, with a progress bar."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         _announce_once()
     entries = find_entries().values()
@@ -42,11 +42,11 @@ def _announce_once():
 
 @contextmanager
 def announce_all(names):
-    """Show how many functions are compiled; yield a function that reports progress."""
+    """Show how many functions have been compiled; yield a function that reports progress."""
     with watch(), step("Compiling", len(names), detail=names[0]) as move:
         yield move
 
 
 def compile_named(name):
-    """Compile the entry ``name`` in a process that has not imported anything yet."""
+    """Compile the entry ``name``; runs in a worker process."""
     compile_entry(find_entries()[name])

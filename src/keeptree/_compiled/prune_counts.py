@@ -15,7 +15,7 @@ ROUNDING = 1e-9  # tolerance for sums of fractional weights
 
 @inner
 def count_errors(counts, node, label):
-    """Return the weight of the cases of a node that are not of a class."""
+    """Return the weight of the cases of a node that are not of class ``label``."""
     errors = 0.0
     for c in range(counts.shape[1]):
         if c != label:
@@ -40,7 +40,7 @@ def sum_children(shape, node, values):
 
 @entry
 def collapse_nodes(shape: Shape, label: In(int32, 1)):
-    """Collapse as J48 does, top-down: make a leaf where the subtree makes no fewer errors."""
+    """Collapse top-down as J48 does: make a leaf where the subtree makes no fewer errors."""
     n_children, counts = shape.n_children, shape.counts
     below = np.empty(len(n_children))
     for node in range(len(n_children) - 1, -1, -1):
@@ -54,7 +54,7 @@ def collapse_nodes(shape: Shape, label: In(int32, 1)):
 
 @entry
 def prune_pessimistic(shape: Shape, label: In(int32, 1), penalty: float):
-    """Make a leaf, bottom-up, where errors + penalty do not exceed those of the leaves below."""
+    """Prune bottom-up where errors plus penalty do not exceed those of the leaves below."""
     n_children, counts = shape.n_children, shape.counts
     below = np.empty(len(n_children))
     for node in range(len(n_children) - 1, -1, -1):
@@ -69,7 +69,7 @@ def prune_pessimistic(shape: Shape, label: In(int32, 1), penalty: float):
 def prune_reduced_error(
     shape: Shape, tested: In(float64, 2), weight: In(float64, 1), label: In(int32, 1)
 ):
-    """Make a leaf, bottom-up, where the rows ``tested`` are classified no worse (Weka's -R).
+    """Prune bottom-up where a leaf classifies the rows ``tested`` no worse (Weka's -R).
 
     ``weight`` and ``label`` come from the rows that the tree was grown on; a branch without such
     rows has the label of its parent.
@@ -91,7 +91,7 @@ def prune_reduced_error(
 
 @entry
 def merge_same_answers(shape: Shape, label: Out(int32, 1)):
-    """Make a leaf, bottom-up, where all children are leaves of one class."""
+    """Prune bottom-up where all children are leaves of one class."""
     n_children = shape.n_children
     for node in range(len(n_children) - 1, -1, -1):
         if n_children[node] == 0:
@@ -109,7 +109,7 @@ def merge_same_answers(shape: Shape, label: Out(int32, 1)):
 def label_nodes(shape: Shape, by_share: bool, label: Out(int32, 1)):
     """Fill J48's class of each node: a later class wins only if it is larger by 1e-6.
 
-    Pruning compares weights, prediction compares shares (``by_share``). A node without weight has
+    Pruning compares weights; prediction compares shares (``by_share``). A node without weight has
     the class of its parent.
     """
     counts = shape.counts

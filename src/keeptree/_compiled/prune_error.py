@@ -1,6 +1,6 @@
 """J48's error-based pruning with subtree raising, which sends fractional rows down a tree.
 
-Raising a child overwrites its parent's place in the Shape, so children stay after their parents.
+A raised child overwrites its parent in the Shape, so children still come after their parents.
 
 A node's rows are a range of entries. If no value is missing, the children's entries are parts of
 that range; otherwise copies are appended after it until the node is finished.
@@ -34,10 +34,10 @@ class Rows(NamedTuple):
 
 
 class PruneOptions(NamedTuple):
-    """Options of pruning: ``factor`` is J48's CF and z its normal quantile.
+    """Pruning options: ``factor`` is J48's confidence factor and z its normal quantile.
 
-    ``tolerance`` is how far above a threshold a value may be and still go left. ``complete``: no
-    row has a missing value that is shared.
+    ``tolerance`` is how far above a threshold a value may be and still go left. ``complete`` tells
+    that no missing value is shared among branches.
     """
 
     factor: float
@@ -70,7 +70,7 @@ def added_errors(n, errors, factor, z):
 
 @inner
 def limit_of_errors(n, errors, z):
-    """:func:`added_errors` for at least one error."""
+    """Do the same as :func:`added_errors` for at least one error."""
     if errors + 0.5 >= n:
         return max(n - errors, 0.0)
     f = (errors + 0.5) / n
@@ -93,7 +93,7 @@ def estimate_errors(counts, node, factor, z):
 
 @inner
 def branch_of(shape, node, value, tolerance):
-    """Return the branch of a value at a test, -1 for a missing value that is shared."""
+    """Return the branch of a value at a test, -1 for a missing value shared among branches."""
     if np.isnan(value):
         return int64(shape.missing[node])
     if shape.category_start[node] >= 0:
@@ -114,11 +114,11 @@ def start_room(n_children):
 
 @inner
 def weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room):
-    """Fill the branch of each entry, share and number of entries of each branch.
+    """Fill the branch of each entry, and the share and number of entries of each branch.
 
-    A missing value is divided in proportion to ``grown`` of the children if they have any such
-    weight, otherwise to the weights of the entries with a value, otherwise evenly. Returns the
-    number of entries without a value.
+    A missing value is divided in proportion to the weights ``grown`` of the children. If these are
+    zero, it is divided in proportion to the weights of the entries with a value; if there are none,
+    evenly. Returns the number of entries without a value.
     """
     first, n_branches = shape.first_child[node], shape.n_children[node]
     given = 0.0
@@ -147,10 +147,10 @@ def weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room
 
 @inner
 def divide_among_children(shape, node, X, entries, a, b, tolerance, grown, to, room):
-    """Store the entries of the children from ``to`` on, the last child first, or in place.
+    """Store the entries of the children in place, or from ``to`` on with the last child first.
 
-    In place if ``to`` is negative or no entry is divided. Returns the pool, the start and the
-    number of the entries; ``room.size`` holds their numbers by child.
+    They stay in place if ``to`` is negative or no entry is divided. Returns the pool, the start and
+    the number of the entries; ``room.size`` holds their numbers by child.
     """
     branch = np.empty(b, dtype=np.int32)
     n_unknown = weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room)
@@ -173,7 +173,7 @@ def divide_among_children(shape, node, X, entries, a, b, tolerance, grown, to, r
 
 @inner
 def copy_entries(entries, first, end, new, at):
-    """Copy a range of entries to the place ``at`` of others."""
+    """Copy a range of entries to ``new``, from position ``at`` on."""
     for e in range(first, end):
         new.row[at + e - first], new.weight[at + e - first] = entries.row[e], entries.weight[e]
 
@@ -201,7 +201,8 @@ def send_down(shape, top, rows, entries, a, b, grown, options, store, room):
     """Send entries down from the node ``top``; return the pessimistic errors of its leaves.
 
     ``grown`` holds the weights of the nodes by which missing values are divided; if they are zero,
-    the entries themselves decide. ``store``: write the class weights of every node into the shape.
+    the weights of the entries are used. If ``store``, the class weights of every node are written
+    into the shape.
     """
     held = np.empty((1, shape.counts.shape[1]))
     pool = start_entries(b - a, 0)
@@ -233,10 +234,11 @@ def send_down(shape, top, rows, entries, a, b, grown, options, store, room):
 
 @inner
 def estimate_raised(shape, node, largest, rows, entries, a, b, options, below, extra, touched):
-    """Return the errors of the largest branch in place of its parent, if no row is divided.
+    """Return the errors of raising the largest branch to its parent's place; no row is divided.
 
-    Its own rows stay where they are, so only those of the other branches are sent down: ``extra``
-    collects their weights at the leaves listed in ``touched`` and is all zeros before and after.
+    Its own rows stay where they are, so only the rows of the other branches are sent down.
+    ``extra`` collects their weights at the leaves listed in ``touched`` and is all zeros before and
+    after.
     """
     feature, first_child = shape.feature, shape.first_child
     X, counts, tolerance = rows.X, shape.counts, options.tolerance
@@ -268,7 +270,7 @@ def estimate_raised(shape, node, largest, rows, entries, a, b, options, below, e
 
 @inner
 def find_largest(shape, node):
-    """Return J48's largest branch: the last of those within 1e-6."""
+    """Return J48's largest branch; ties within 1e-6 go to the last."""
     largest, most = int64(shape.first_child[node]), 0.0
     for child in range(largest, largest + shape.n_children[node]):
         held = 0.0
@@ -281,7 +283,7 @@ def find_largest(shape, node):
 
 @inner
 def take_over(shape, node, child):
-    """Give a node the test and the children of one of its children."""
+    """Replace the test and the children of a node with those of one of its children."""
     shape.feature[node], shape.threshold[node] = shape.feature[child], shape.threshold[child]
     shape.first_child[node] = shape.first_child[child]
     shape.n_children[node] = shape.n_children[child]
@@ -352,7 +354,7 @@ def prune_error_based(shape: Shape, rows: Rows, options: PruneOptions):
 
 @entry
 def count_rows(shape: Shape, rows: Rows, tolerance: float, grown: In(float64, 1, "C")):
-    """Fill the class weights that the rows give every node; see :func:`send_down`."""
+    """Fill the class weights of the rows that reach each node; see :func:`send_down`."""
     n_rows = len(rows.label)
     options = PruneOptions(0.25, 0.0, tolerance, False, False)
     entries, room = all_entries(rows.weight), start_room(shape.n_children)

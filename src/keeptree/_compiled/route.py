@@ -24,11 +24,12 @@ def route_rows(
     single: bool,
     leaf: Out(int64, 1),
 ):
-    """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` if a missing value has no rule.
+    """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` where a missing value has no rule.
 
     Nominal columns hold category codes. An oblique test sums the terms of its node; a sum that is
     NaN counts as missing. ``missing_child[node]`` is the child that a missing value follows,
-    negative for none. ``single``: compare after rounding to float32, as scikit-learn does.
+    negative for none. If ``single``, values are rounded to float32 before they are compared, as in
+    scikit-learn.
     """
     for i in range(X.shape[0]):
         node = 0
@@ -100,9 +101,9 @@ def combine_rows(
 
 @inner
 def weighted_sum(X, i, start, stop, term_feature, term_weight, single):
-    """Return the sum of the terms start to stop of row i, from left to right, each product rounded.
+    """Return the sum of the terms start to stop - 1 of row i, left to right, each product rounded.
 
-    ``single``: compute in float32, as treeple does.
+    If ``single``, the sum is computed in float32, as in treeple.
     """
     if single:
         short = np.float32(0.0)

@@ -56,7 +56,7 @@ def fill_cells(entries, cell, s, a, m, n, cells):
 
 @inner
 def search_multiway(n, cells, known, total, options):
-    """Evaluate one branch per declared category: return (valid, gain, ratio)."""
+    """Evaluate the test with one branch per declared category: return (valid, gain, ratio)."""
     table, gini, errors = options.table, options.criterion == GINI, options.criterion == ERRORS
     both, in_category, in_class, _ = cells
     n_classes = len(in_class)
@@ -186,7 +186,7 @@ def search_ranked(n, cells, c, known, total, options):
 
 @inner
 def is_right(mask, at):
-    """Return whether the category at a position among those with weight is in the right subset."""
+    """Return whether category ``at`` of those with weight is in the right subset."""
     return at > 0 and (mask >> (at - 1)) & 1 == 1
 
 

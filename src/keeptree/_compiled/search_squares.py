@@ -1,4 +1,4 @@
-"""Find the best test of a regression tree's nodes; ``grow_squares`` describes what they hold."""
+"""Find the best test of a regression tree's nodes; ``grow_squares`` describes their content."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class Pool(NamedTuple):
 
 
 class Categories(NamedTuple):
-    """Weight, centred sum and branch of each category, and those present ranked by mean."""
+    """Weight, centred sum and branch of each category, and the present ones ranked by mean."""
 
     held: np.ndarray
     sums: np.ndarray
@@ -86,7 +86,7 @@ def search_cuts(pool, s, a, m, known_rows, total, mean, min_leaf):
 
 @inner
 def sort_by_mean(rank, number, held, sums):
-    """Sort by mean, then category; a Shell sort, because numba's own takes seconds to compile."""
+    """Sort by mean, then category, with a Shell sort: numba's sort takes seconds to compile."""
     gap = number // 2
     while gap > 0:
         for i in range(gap, number):
@@ -154,7 +154,7 @@ def search_subsets(known, present, min_leaf, categories):
 
 @inner
 def search_test(pool, columns, a, m, known_rows, total, mean, min_leaf, categories):
-    """Return (column, cut) with the largest reduction, the first of ties; column -1 for none."""
+    """Return (column, cut) with the largest reduction; ties go to the first; column -1 for none."""
     best, chosen, cut = -1.0, int64(-1), int64(0)
     for f in range(len(columns.slot)):
         s, n = columns.slot[f], columns.n_categories[f]

@@ -11,8 +11,8 @@ class Shape(NamedTuple):
     """Nodes as arrays; the children of a node are consecutive and come after it.
 
     A nominal node sends category k to its child number ``category_child[category_start + k]``;
-    ``category_start`` is -1 elsewhere. ``missing`` is a child's number or -1 for "shared".
-    ``n_children`` of 0 makes a leaf, whatever else the node still holds. ``counts`` are the class
+    ``category_start`` is -1 elsewhere. ``missing`` is a child's number or -1 for "shared". A node
+    with ``n_children`` 0 is a leaf, whatever its other fields contain. ``counts`` are the class
     weights (nodes x classes; of a regression tree, one column of weights).
     """
 

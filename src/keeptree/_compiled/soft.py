@@ -35,8 +35,8 @@ class Tests(NamedTuple):
 
 @inner
 def _decay(z):
-    """exp(-abs(z)) for abs(z) up to 40, beyond it exp(-40); exact to 1e-14."""
-    t = 0.3125 - min(abs(z), 40.0) * 0.015625  # the series of exp around the middle of 0 to 40 / 64
+    """Return exp(-abs(z)) for abs(z) up to 40 and exp(-40) beyond, accurate to 1e-14."""
+    t = 0.3125 - min(abs(z), 40.0) * 0.015625  # series of exp around the middle of [0, 40 / 64]
     e = 1.0 / 479001600.0
     e = e * t + 1.0 / 39916800.0
     e = e * t + 1.0 / 3628800.0
@@ -60,13 +60,13 @@ def _decay(z):
 
 @inner(error_model="numpy")
 def _logistic(z, e):
-    """1 / (1 + exp(-z)), given e = exp(-abs(z))."""
+    """Return 1 / (1 + exp(-z)), given e = exp(-abs(z))."""
     return (1.0 if z > 0.0 else e) / (1.0 + e)
 
 
 @inner
 def _fill_lanes(number):
-    """Number of lanes to process for a number of rows, at most a block."""
+    """Return the number of lanes to process for a number of rows, at most a block."""
     return -(-number // LANES) * LANES
 
 
@@ -82,7 +82,7 @@ def _read_block(X, start, stop, columns, single, values):
 
 @inner
 def _share_first(size, values, threshold, steep, missing, share):
-    """Share of the first child of a numeric test.
+    """Fill the share of the first child of a numeric test.
 
     The test stays hard if ``steep`` is 0. If it is negative, every row is divided as if its value
     were missing.
@@ -104,7 +104,7 @@ def _share_first(size, values, threshold, steep, missing, share):
 
 @inner
 def _share_of(size, values, width, branch, first, n_codes, table, share):
-    """Share of the child ``branch`` of a nominal test, from the table of its categories."""
+    """Fill the share of the child ``branch`` of a nominal test from the table of its categories."""
     for i in range(size):
         x = values[i]
         code = int64(x) if x == x else n_codes
@@ -173,8 +173,8 @@ def share_nodes(
 ):
     """Fill ``reach[node, i]`` with the share of row i in each node.
 
-    With ``down``, the shares are multiplied along the path: how much of the row reaches the node.
-    Otherwise every test divides the whole row.
+    With ``down``, shares are multiplied along the path and give how much of the row reaches the
+    node. Otherwise every test divides the whole row.
     """
     n = len(X)
     values = np.empty((max(len(tests.columns), 1), BLOCK))
@@ -214,7 +214,7 @@ def share_nodes(
 
 @inner
 def _margin_shares(size, values, threshold, steep, missing, near, far, reach):
-    """Shares of the first child at 8, 1 and 7 times the slope ``steep``, from one exponential."""
+    """Fill the shares of the first child at 8, 1 and 7 times the slope, from one exponential."""
     if steep <= 0.0:
         _share_first(size, values, threshold, steep, missing, near)
         far[:size] = near[:size]
@@ -241,7 +241,7 @@ def add_margins(
     path: In(float64, 2),
     out: Out(float64, 2),
 ):
-    """Add to ``out[i]`` the logits of row i.
+    """Add the logits of row i to ``out[i]``.
 
     ``side[0, node]`` and ``side[1, node]`` are weighted by the share of the row that the test above
     gives the node at 8 times the slope ``steep`` and at ``steep``; they are 0 for a second child.
@@ -264,7 +264,7 @@ def add_margins(
                     result[at, j, :size] = path[node, j]
             elif tests.kind[node] == NUMERIC and not side[:, tests.child[first]].any():
                 x = values[tests.column[node]]
-                slope = 7.0 * steep[node]  # of a rule, which has no scores but those of its path
+                slope = 7.0 * steep[node]  # a rule has only the scores of its path
                 _share_first(size, x, tests.threshold[node], slope, tests.missing[node], share)
                 for j in range(m):
                     left, right = result[at, j], result[at + 1, j]

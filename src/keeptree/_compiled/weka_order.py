@@ -34,7 +34,7 @@ def next_int(random, bound):
     bits = next_bits(random)
     if bound & -bound == bound:
         return (bound * bits) >> 31
-    while bits - bits % bound + bound - 1 >= 1 << 31:  # the last, incomplete round is not used
+    while bits - bits % bound + bound - 1 >= 1 << 31:  # reject the last, incomplete range
         bits = next_bits(random)
     return bits % bound
 
@@ -49,7 +49,7 @@ def shuffle(order, random):
 
 @inner
 def deal_in_order(n, n_folds):
-    """Return the folds of n rows: consecutive rows, one more in the first folds if needed."""
+    """Return the folds of n rows: consecutive rows, with the larger folds first."""
     fold = np.empty(n, dtype=np.int64)
     at = 0
     for k in range(n_folds):
@@ -61,7 +61,7 @@ def deal_in_order(n, n_folds):
 
 @inner
 def deal_shuffled(label, n_folds, random):
-    """Return the fold of each row after a shuffle, dealt class by class."""
+    """Return the fold of each row; rows are shuffled and dealt to folds class by class."""
     order = np.arange(len(label))
     shuffle(order, random)
     group_labels(label, order)
@@ -73,14 +73,14 @@ def deal_shuffled(label, n_folds, random):
 
 @inner
 def swap_if_greater(value, index, i, j):
-    """Swap two places if they are out of order."""
+    """Swap two positions if they are out of order."""
     if value[index[i]] > value[index[j]]:
         index[i], index[j] = index[j], index[i]
 
 
 @inner
 def partition(value, index, left, right):
-    """Partition a range at the median of its ends and middle; return the median's place."""
+    """Partition a range at the median of its ends and middle; return the median's position."""
     middle = (left + right) // 2
     swap_if_greater(value, index, left, middle)
     swap_if_greater(value, index, left, right)
@@ -126,7 +126,7 @@ def quicksort(value, index):
 
 @entry
 def sort_column(column: In(float64, 1), times: int, order: Out(int64, 1)):
-    """Fill the order of the rows after a column was sorted ``times`` times; missing rows last."""
+    """Fill the row order after sorting a column ``times`` times; missing values come last."""
     value = np.empty(len(order))
     index = np.empty(len(order), dtype=np.int64)
     moved = np.empty(len(order), dtype=np.int64)

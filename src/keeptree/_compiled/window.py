@@ -1,4 +1,4 @@
-"""Exact ratio of two kernel sums for kernels of finite reach: polynomials over prefix sums.
+"""Exact ratio of two kernel sums for kernels of finite reach, from prefix sums of moments.
 
 A kernel is c0 + c1 |u| + c2 u² for |u| <= 1, with u the distance divided by the reach.
 """
@@ -12,13 +12,12 @@ from numpy import float64, int64
 from keeptree._compiled.declare import In, Out, entry, inner
 
 # Up to this number, cases are added one by one. The error of a difference of two prefix sums is
-# relative to the sums, which is too much when a few cases at the edge of the reach count almost
-# nothing.
+# relative to the sums, which is too large if the few cases in reach have almost no weight.
 FEW = 64
 
 
 class Tables(NamedTuple):
-    """Cases of many curves; `keeptree.probability.density_window.WindowTables` explains them."""
+    """Cases of many curves; see `keeptree.probability.density_window.WindowTables`."""
 
     start: In(int64, 1)
     h: In(float64, 1)
@@ -53,7 +52,7 @@ def sum_moments(
 
 @inner
 def _find_first(h, low, high, centre, reach):
-    """First case of low..high-1 with centre - h <= reach (rounding is monotone, so is the test)."""
+    """Return the first case of low..high-1 with centre - h <= reach; rounding is monotone."""
     while low < high:
         probe = (low + high) // 2
         if centre - h[probe] <= reach:
@@ -65,7 +64,7 @@ def _find_first(h, low, high, centre, reach):
 
 @inner
 def _find_end(h, low, high, centre, reach):
-    """First case of low..high-1 with h - centre > reach."""
+    """Return the first case of low..high-1 with h - centre > reach."""
     while low < high:
         probe = (low + high) // 2
         if h[probe] - centre > reach:
@@ -107,7 +106,7 @@ def _sum_few(centre, start, end, skipped, h, mass, reach, c):
 
 @inner
 def weigh_window(centre, low, high, tables, reach):
-    """Return the class share at the centre among the cases low..high-1, or of the nearest one."""
+    """Return the class share at the centre from the cases low..high-1, or from the nearest one."""
     _, h, mass, anchor, moments, _, c = tables
     start = _find_first(h, low, high, centre, reach)
     end = _find_end(h, start, high, centre, reach)
@@ -155,7 +154,7 @@ def leave_out_window(
     c: In(float64, 1),
     out: Out(float64, 1),
 ):
-    """Fill the share at each sorted case from all others; of the nearest if none counts."""
+    """Fill the leave-one-out share of each sorted case; that of the nearest if none is in reach."""
     nearest_kernel = np.array([1.0, 0.0, 0.0])
     n = len(h)
     for i in range(n):
