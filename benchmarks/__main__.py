@@ -1,4 +1,4 @@
-"""make bench: speed as ratios to a peer on the same data, in the same run."""
+"""make bench: print speed as ratios to a peer, measured on the same data in the same run."""
 
 from benchmarks import (
     cold,

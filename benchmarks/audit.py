@@ -1,9 +1,10 @@
-"""False alarms and expected accuracy of audits under simulated shifts: python -m benchmarks.audit.
+"""Measure audits under simulated shifts: python -m benchmarks.audit.
 
 The data are simulated, with a known relation between attributes and outcome, and shifted in five
-ways. Options: --repeats (audits per shift), --resamples (audits of unshifted data). If NannyML is
-installed, it monitors the same models for comparison; its requirements differ from ours, so use a
-separate environment.
+ways. The tables show the expected accuracy and how often an audit raises an alarm. Options:
+--repeats (audits per shift), --resamples (audits of unshifted data). If NannyML is installed, it
+monitors the same models for comparison; its requirements differ from ours, so use a separate
+environment.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def draw(rng, n, *, centre=0.0, prior=None, concept=False):
 
 
 def recode(X):
-    """Return the rows with one column's labels renamed, as by a change upstream."""
+    """Return the rows with the labels of one column renamed, as after a change upstream."""
     return X.assign(job=X["job"].replace({"office": "OFFICE"}))
 
 
@@ -72,10 +73,10 @@ def fit(rng):
 
 
 class NannyML:
-    """NannyML's estimate of the accuracy and its univariate drift, for one of our models."""
+    """NannyML's accuracy estimate and univariate drift detection for one of our models."""
 
     def __init__(self, model, rng):
-        # NannyML otherwise reports every call to its makers
+        # NannyML sends usage reports otherwise.
         os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"
         import nannyml
 
@@ -116,7 +117,7 @@ def watch(model, rng):
 
 
 def study(repeats, seed=0):
-    """By shift: means of ours and of NannyML's figures, and how often what has aged."""
+    """Return, by shift, the means of our figures and of NannyML's, and counts of what has aged."""
     found, theirs = ({name: [] for name in SHIFTS} for _ in range(2))
     aged = {name: Counter() for name in SHIFTS}
     for k in track(range(repeats), "Shifts"):
@@ -159,7 +160,7 @@ def false_alarms(resamples, seed=1):
         results = kt.audit(model, X), kt.audit(model, X, y)
         ours = [result.drift or result.inaccurate for result in results]
         alarms.append([*ours, np.nan if nanny is None else any(nanny.audit(X)[1:])])
-    return np.mean(alarms, axis=0)  # NaN without NannyML
+    return np.mean(alarms, axis=0)  # the last is NaN without NannyML
 
 
 def main():

@@ -1,8 +1,8 @@
-"""Cold start: time and memory of the first use after installation, from a wheel and in a checkout.
+"""Measure the first use after installation, from a wheel and in a checkout: time and memory.
 
 Everything is measured in separate processes and environments, with an empty cache before each line.
-Times are processor times, which other work on the machine disturbs least; sizes exclude NumPy,
-SciPy and scikit-learn.
+Times are CPU times, which other work on the machine affects least. Sizes exclude NumPy, SciPy and
+scikit-learn.
 """
 
 import os
@@ -26,7 +26,7 @@ X, y = load_breast_cancer(return_X_y=True)
 model = kt.{name}().fit(X, y)
 getattr(model, "predict_proba", getattr(model, "decision_function", None))(X)
 """
-# A small process in between, because the peak memory of a child is at least that of its parent.
+# A small process starts the command, because the peak memory of a child is at least its parent's.
 LAUNCH = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
@@ -35,7 +35,7 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 """
 # Variables that would affect the new environments are left out.
 CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "KEEPTREE_NATIVE")}
-# Every scikit-learn installation has these, so they do not count.
+# Left out of the size, because every scikit-learn installation has them.
 COMMON = ("numpy", "scipy", "sklearn", "scikit_learn", "pip", "setuptools", "pkg_resources")
 COMMON += ("joblib", "threadpoolctl", "narwhals", "cloudpickle")  # dependencies of scikit-learn
 
@@ -79,7 +79,7 @@ def measure(home, install, checkout):
         return cost(python, *arguments, **options)
 
     found = {"size of the installation, MB": f"{installed_size(home):.1f}"}
-    # Not measured: the first import compiles to bytecode and reads the files from disk.
+    # A warm-up: the first import compiles to bytecode and reads the files from disk.
     run(python, "-c", "import sklearn.tree, sklearn.datasets")
     found["python alone"] = first("-c", "")
     found["import keeptree"] = first("-c", "import keeptree")
@@ -97,7 +97,7 @@ def measure(home, install, checkout):
 
 
 def installed_size(home):
-    """Return the size of the packages other than the common ones, in MB, with bytecode."""
+    """Return the size of all but the common packages in MB, including bytecode."""
     (packages,) = home.glob("lib/*/site-packages")
     own = [p for p in packages.iterdir() if not p.name.lower().startswith(COMMON)]
     files = (f for p in own for f in (p.rglob("*") if p.is_dir() else [p]))
@@ -105,10 +105,10 @@ def installed_size(home):
 
 
 def cost(*command, times=1, user=None, cwd=None):
-    """Return the processor time and peak memory of the slowest of equal processes, as text.
+    """Return the CPU time and peak memory of the slowest of several equal processes, as text.
 
-    The processes start at once, with an empty folder as their home. A given ``user`` has no home
-    and can write only to the temporary folder.
+    The processes start at the same time, with an empty folder as their home. A given ``user`` has
+    no home and can write only to the temporary folder.
     """
     with tempfile.TemporaryDirectory() as empty:
         home = "/nonexistent" if user else empty
@@ -124,7 +124,7 @@ def cost(*command, times=1, user=None, cwd=None):
 
 
 def wait(process):
-    """Return the processor time (s) and the memory (MB) of a process, which must succeed."""
+    """Return the CPU time (s) and memory (MB) of a process, which must succeed."""
     answer, complaint = process.communicate()
     if process.returncode:
         raise RuntimeError(complaint)
@@ -132,7 +132,7 @@ def wait(process):
 
 
 def find_nobody(python):
-    """Return the user nobody, if this process can switch to it and it can run Python; else None."""
+    """Return the user nobody if this process can switch to it and it can run Python, else None."""
     try:
         nobody = pwd.getpwnam("nobody")
         user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}

@@ -1,4 +1,4 @@
-"""ConfDTree: cost of scoring a row, as a ratio and per node visited."""
+"""Measure the cost of scoring with ConfDTree, as a ratio and per visited node."""
 
 import warnings
 
@@ -16,8 +16,7 @@ def main():
     for leaves, classes in ((30, 2), (30, 5), (100, 2), (1000, 2), (1000, 5)):
         tree, X, y, new = grown_tree(leaves, classes, n_rows=100_000)
         for interval in ("normal", "t", "combined"):
-            # With minimum="class" more nodes are checked than in the paper's reading, which is more
-            # work.
+            # minimum="class" checks more nodes than the paper does, and so costs more.
             model = kt.ConfDTreeClassifier(tree, interval, options={"minimum": "class"}).fit(X, y)
             base, time = best_times([(m.predict_proba, new) for m in (tree, model)], repeats=5)
             visits = model.walk_.correct(new, np.empty((len(new), classes)))[1].mean()

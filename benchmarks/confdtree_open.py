@@ -1,9 +1,9 @@
-"""Measure what the ConfDTree paper left open: python -m benchmarks.confdtree_open.
+"""Study questions that the ConfDTree paper leaves open: python -m benchmarks.confdtree_open.
 
 Prints two tables for docs/guide/confdtree.md, on the numeric sets of the quality benchmark with J48
-trees and a third of the cases held out. In the first, a fifth of the test values are removed, and a
-case is divided among the children as in C4.5 or by its other attributes. The second compares
-bagging with and without correction of its members.
+trees and a third of the cases held out. For the first table, a fifth of the test values are
+removed, and a case with a missing value is divided among the children as in C4.5 or by its other
+attributes. The second table compares bagging with and without correction of its members.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from benchmarks.quality.summary import markdown
 REMOVED = 0.2
 MEMBERS = 10
 LAPLACE = {"smoothing": "laplace"}
-SETTINGS = {  # interval and options of a correction; the first entry is the baseline of the others
+SETTINGS = {  # interval and options of a correction; the first entry is the baseline for the others
     "C4.5's shares, no correction": None,
     "C4.5's shares": ("normal", {**LAPLACE}),
     "other attributes": ("normal", {**LAPLACE, "missing": "others"}),
@@ -37,7 +37,7 @@ BAGS = {
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.confdtree_open")
     parser.add_argument("--splits", type=int, default=2)
-    parser.add_argument("--most", type=int, default=2000, help="cases of the largest set taken")
+    parser.add_argument("--most", type=int, default=2000, help="leave out sets with more cases")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     entries = [e for e in catalogue().values() if e.group == "numeric"]
@@ -69,20 +69,20 @@ def measure(entry, settings, make, part, rows):
 
 
 def corrected(tree, setting):
-    """Return the correction of a tree, or its Laplace leaves."""
+    """Return a tree corrected by ConfDTree, or with Laplace smoothing."""
     if setting is None:
         return kt.SmoothedTreeClassifier(tree)
     return kt.ConfDTreeClassifier(tree, setting[0], options=setting[1])
 
 
 def bagged(setting):
-    """Return a bagging ensemble of corrected J48 trees, or of their Laplace leaves."""
+    """Return a bagging ensemble of J48 trees, each corrected or with Laplace smoothing."""
     member = corrected(kt.C45Classifier(), setting)
     return BaggingClassifier(member, MEMBERS, random_state=0)
 
 
 def make_table(found, title):
-    """Return means over the sets, and on how many sets a setting beats the first."""
+    """Return the means over the sets, and the number of sets on which a setting beats the first."""
     sets = found.groupby(["setting", "set"], sort=False)[["auc", "log_loss"]].mean()
     table = []
     first = sets.xs(found["setting"].iloc[0], level="setting")

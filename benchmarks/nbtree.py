@@ -1,6 +1,6 @@
-"""Compare the trees of NBTreeClassifier and of Weka 3.6.14's NBTree on bootstrap samples.
+"""Compare NBTreeClassifier with Weka 3.6.14's NBTree on bootstrap samples.
 
-Weka's trees and areas are stored (tools/weka_reference/make_nbtrees.py).
+tools/weka_reference/make_nbtrees.py has stored Weka's trees and AUCs.
 """
 
 import numpy as np

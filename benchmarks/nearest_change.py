@@ -1,6 +1,6 @@
-"""Compare nearest changes with DiCE: cost and time on the same rows of the same scikit-learn tree.
+"""Compare nearest changes with DiCE: cost and time for the same rows and scikit-learn tree.
 
-Costs of both are measured in our metric, the Euclidean distance in standard deviations.
+Both costs are measured in our metric, the Euclidean distance in standard deviations.
 """
 
 import os
@@ -21,7 +21,7 @@ import keeptree as kt
 from benchmarks.timing import console, grown_tree, print_table
 
 METHODS = ("random", "kdtree", "genetic")  # the last two methods take minutes on a larger sample
-N_ROWS = 10  # number of rows, for each of which DiCE takes about a second
+N_ROWS = 10  # number of rows; DiCE takes about a second for each
 
 
 def main():
@@ -73,9 +73,9 @@ def with_dice(title, methods, tree, X, y):
 
 
 def dice_costs(method, tree, X, y, rows, scale):
-    """Return the cost of DiCE's counterfactual of each row, infinite if none flips, and seconds.
+    """Return the cost of DiCE's counterfactual for each row (infinite if none), and the seconds.
 
-    DiCE rounds its numbers, and some results then no longer have the other class.
+    DiCE rounds its numbers, after which some results no longer change the class.
     """
     frame = X.assign(outcome=np.asarray(y))
     data = dice_ml.Data(
@@ -106,7 +106,7 @@ def dice_costs(method, tree, X, y, rows, scale):
 
 
 def alone():
-    """Measure the time of large tables, for which DiCE is too slow."""
+    """Measure our time on large tables, for which DiCE is too slow."""
     table = []
     for leaves in (30, 100, 1000):
         tree, X, y, new = grown_tree(leaves, n_train=20_000, n_rows=20_000)

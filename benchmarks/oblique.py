@@ -1,12 +1,12 @@
-"""Oblique trees: routing, distances and changes against other libraries, and the cost per row.
+"""Compare oblique trees with other libraries, and measure the cost per row.
 
     python -m benchmarks.oblique
 
 Compares ``kt.keep(model)`` with the model itself on 10^6 rows, a third of which lie on the plane of
-a test or a last digit beside it, for each of obliquetree and treeple that is installed (treeple
-needs scikit-learn below 1.7). Compares distances and nearest changes with quadprog's quadratic
-program over all leaves, on 10^4 pairs of a random tree and a row. Then prints the time per row of
-routing, distances and probabilities beside an axis-parallel tree of as many leaves.
+a test or one ulp beside it, for obliquetree and treeple if they are installed (treeple needs
+scikit-learn below 1.7). Compares distances and nearest changes with quadprog's quadratic program
+over all leaves, on 10^4 pairs of a random tree and a row. Then prints the time per row of routing,
+distances and probabilities, and the same for an axis-parallel tree with as many leaves.
 """
 
 import argparse
@@ -74,9 +74,9 @@ def models():
 
 
 def compare(name, model, X, n):
-    """Print how many rows end in another leaf, how many of these lie on a plane, and classes."""
+    """Print how many rows end in another leaf or class, and how many of these lie on a plane."""
     tree, rng, other = kt.keep(model), np.random.default_rng(1), 0
-    # The second part has the rows on planes.
+    # The second part contains the rows on planes.
     met = np.zeros((2, tree.n_nodes, tree.n_nodes), dtype=np.int64)
     for start in range(0, n, 100_000):
         rows = X[rng.integers(len(X), size=min(100_000, n - start))]
@@ -95,7 +95,7 @@ def compare(name, model, X, n):
 
 
 def compare_distances(pairs, rows_per_tree=10):
-    """Print how far distances and nearest changes are from a quadratic program over all leaves."""
+    """Print how much distances and nearest changes differ from those of a quadratic program."""
     apart, beaten, dearer, unchanged, counted = 0.0, 0.0, 0.0, 0, 0
     for seed in range(pairs // rows_per_tree):
         shape = {"n_leaves": 2 + seed % 13, "n_features": 1 + seed % 5, "n_classes": 2 + seed % 3}
@@ -131,7 +131,7 @@ def _largest(differences):
 
 
 def on_planes(tree, rows, rng):
-    """Move every third row on the plane of a test or one ulp beside it; return which moved."""
+    """Move every third row onto the plane of a test or one ulp beside it; return which moved."""
     moved = np.zeros(len(rows), dtype=bool)
     moved[::3] = True
     kind = np.dtype(tree.compare_dtype).type
@@ -149,7 +149,7 @@ def on_planes(tree, rows, rng):
 
 
 def costs(leaves, n):
-    """Return the seconds per row of an oblique and of an axis-parallel tree, by task."""
+    """Return the seconds per row for an oblique and an axis-parallel tree, by task."""
     X, y = sample(4000)
     rows = sample(n, seed=1)[0]
     plain = kt.keep(DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y))
@@ -164,7 +164,7 @@ def costs(leaves, n):
 
 
 def tilted(tree, X, y):
-    """Return the tree with every test tilted by two more columns, and with new counts."""
+    """Return the tree with two more columns in every test, and with new counts."""
     rng, inner = np.random.default_rng(0), tree.kind == 1
     features, weights = [], []
     for node in np.flatnonzero(inner):

@@ -1,4 +1,4 @@
-"""Cost of growing regression trees and NBTrees on one thread."""
+"""Measure the cost of growing regression trees and NBTrees on one thread."""
 
 import numpy as np
 from sklearn.datasets import make_friedman1

@@ -1,4 +1,4 @@
-"""Run keeptree predict on five million rows: peak memory of the process, and rows per second.
+"""Measure peak memory and rows per second of keeptree predict on five million rows.
 
 python -m benchmarks.predict_file [rows] writes the files into a temporary folder (about 1 GB) and
 takes some minutes, so it is not part of make bench.
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import keeptree as kt
 from benchmarks.timing import print_table
 
-ROWS, LIMIT = 5_000_000, 1.0  # limit in gigabytes
+ROWS, LIMIT = 5_000_000, 1.0  # LIMIT is in gigabytes
 NUMBERS, BLOCK = 8, 250_000
 RUN = """
 import resource, sys

@@ -1,8 +1,8 @@
-"""``python -m benchmarks.samples``: how the quality of a model depends on the size of its sample.
+"""How does quality depend on the size of the sample? ``python -m benchmarks.samples``
 
-A table of synthetic rows (by default ten million) is written as Parquet. A tree of scikit-learn,
-grown on 10 000 other rows, is kept. ``kt.fit_table`` counts all rows and learns from samples of
-growing size; each model is measured on 200 000 fresh rows.
+A table of synthetic rows (ten million by default) is written as Parquet. The kept tree is a
+scikit-learn tree grown on 10,000 other rows. ``kt.fit_table`` counts all rows and learns from
+samples of increasing size; each model is measured on 200,000 fresh rows.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def main():
 
 
 def pieces(rows, most=500_000):
-    """Return the numbers of rows of the files."""
+    """Return the number of rows of each file."""
     return [min(most, rows - first) for first in range(0, rows, most)]
 
 

@@ -1,4 +1,4 @@
-"""Cost of scoring rows: probabilities, distances and nearest points, compared with peers."""
+"""Measure the cost of probabilities, distances and nearest points, and compare it with peers."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Measure the longest silence of every command, on a table like bank marketing.
+"""Measure how long each command runs without output, on a table like bank marketing.
 
 ``python -m benchmarks.silence [COMMAND ...]`` runs each command twice, with a pipe and with a
 terminal as its standard error, and prints how long it ran, when it first wrote something, and the
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 ROWS = 45_211
-RESTS = 0.2  # share of cells that are missing, as in a survey
+RESTS = 0.2  # share of missing cells, as in a survey
 
 
 def draw_bank(rows=ROWS, seed=0):
@@ -74,7 +74,7 @@ COMMANDS = {
 
 
 def run_and_listen(command, folder, terminal):
-    """Run a command; return its code, the seconds it took and the times at which it wrote."""
+    """Run a command; return its exit code, its duration and the times of its output."""
     if terminal:
         reader, writer = pty.openpty()
     else:

@@ -1,9 +1,9 @@
-"""python -m benchmarks.single_row: cost of scoring one row at a time, as in a service.
+"""Measure the cost of scoring one row at a time, as in a service: python -m benchmarks.single_row.
 
 The table shows the CPU time in µs per row of our predict_proba, ``model.scorer()`` and the exports
-to plain Python, JavaScript and C, beside scikit-learn's predict_proba for a table of one row in the
-same run. The programs measure many calls themselves, after a first one, so that starting them does
-not count.
+to plain Python, JavaScript and C, and of scikit-learn's predict_proba for a table of one row in the
+same run. The exported programs time many calls themselves, after a first one, so that their start
+does not count.
 """
 
 import argparse

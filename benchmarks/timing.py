@@ -1,4 +1,4 @@
-"""Ratios of times measured in turn, so that a busy machine slows both sides alike."""
+"""Measure times in turn, so that a busy machine slows all candidates equally."""
 
 import time
 
@@ -12,7 +12,7 @@ console = Console(width=100)
 
 
 def best_times(calls, repeats=7, clock=time.process_time):
-    """Return the shortest time of each (function, *arguments) over rounds that call each once.
+    """Return the shortest time of each (function, *arguments); every round calls each once.
 
     By default it is CPU time, which other programs on the machine affect less.
     """
@@ -28,14 +28,14 @@ def best_times(calls, repeats=7, clock=time.process_time):
 
 
 def cpu_time(function, *arguments):
-    """Return the processor time of one call that takes many seconds."""
+    """Return the CPU time of a single call that takes many seconds."""
     start = time.process_time()
     function(*arguments)
     return time.process_time() - start
 
 
 def grown_tree(n_leaves, n_classes=2, n_features=30, n_train=100_000, n_rows=200_000):
-    """Return a scikit-learn tree with about ``n_leaves`` leaves, its training data, and rows."""
+    """Return a scikit-learn tree of about ``n_leaves`` leaves, its training data, and new rows."""
     X, y = make_classification(
         n_train + n_rows,
         n_features,

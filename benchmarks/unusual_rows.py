@@ -1,9 +1,9 @@
-"""python -m benchmarks.unusual_rows: cost of scoring single rows that are not plain numbers.
+"""Measure the cost of scoring unusual rows one at a time: python -m benchmarks.unusual_rows.
 
-Microseconds of ``model.scorer()`` for one row (mean of the rows and slowest row, best of ten
-rounds) for small trees. Missing values that a tree divides among the branches, numbers off the grid
-(2.5 in a column of whole numbers) and oblique tests cost more, mainly for methods that measure
-distances.
+The table shows the microseconds of ``model.scorer()`` per row for small trees: the mean over the
+rows and the slowest row, best of ten rounds. Missing values that a tree divides among the branches,
+numbers off the grid (2.5 in a column of whole numbers) and oblique tests cost more, mainly for
+methods that measure distances.
 """
 
 import time
