@@ -1,4 +1,4 @@
-"""Build backend: hatchling, which also builds the machine code before a wheel.
+"""Build backend: hatchling, plus a step that builds the machine code before a wheel.
 
 Building a wheel needs numba and a C compiler, but an editable installation needs neither. The
 requirements of a wheel are therefore stated here instead of in pyproject.toml.
@@ -30,8 +30,8 @@ def get_requires_for_build_wheel(config_settings=None):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Build the machine code unless it is up to date, then the wheel.
 
-    If that is impossible, for instance without a C compiler, the wheel is pure Python and depends
-    on numba; ``KEEPTREE_NATIVE=1`` makes it an error.
+    If the machine code cannot be built, for instance without a C compiler, the wheel is pure Python
+    and depends on numba; with ``KEEPTREE_NATIVE=1`` this is an error.
     """
     try:
         build_native.build_all()

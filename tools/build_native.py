@@ -1,11 +1,11 @@
-"""Build the compiled functions into machine code ahead of time, from the same Python sources.
+"""Compile the functions to machine code ahead of time, from the same Python sources.
 
 ``python tools/build_native.py`` builds for this processor, ``--all`` for every level that a wheel
-contains. The result is stored beside the sources: ``native_LEVEL.*.so``, and ``native.json`` with a
-digest of the sources, without which nothing is loaded.
+contains. The results are stored beside the sources: ``native_LEVEL.*.so``, and ``native.json`` with
+a digest of the sources. The machine code is loaded only if the digest matches.
 
 This is the only file that uses ``numba.pycc``, which numba plans to replace (numba issue 8509).
-CONTRIBUTING.md explains what to do then.
+CONTRIBUTING.md explains what to do when that happens.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from pathlib import Path
 # Requirements of a build in addition to those of the package.
 REQUIRES = ["numba==0.68.*", "setuptools"]
 FOLDER = Path(__file__).parents[1] / "src" / "keeptree" / "_compiled"
-# Level -> LLVM's name of the processor, and features to add. The loops are long enough for vectors
-# of 512 bits, which LLVM avoids by default.
+# Level -> LLVM's name of the processor, and features to add. LLVM avoids 512-bit vectors by
+# default, but the loops here are long enough for them.
 _TARGETS = {
     "x86_64_v4": ("x86-64-v4", "-prefer-256-bit"),
     "x86_64_v3": ("x86-64-v3", ""),
@@ -33,7 +33,7 @@ _TARGETS = {
 
 
 def build(levels):
-    """Build the extension modules of some levels, one process each, and write the manifest."""
+    """Build the extension modules of some levels in one process each, and write the manifest."""
     native = _import_native()
     remove()
     running = [
@@ -75,13 +75,13 @@ def _target(level):
 
 
 def all_levels():
-    """Return the levels in a wheel for this kind of machine."""
+    """Return the levels that a wheel for this kind of machine contains."""
     machine = platform.machine().lower()
     return list(_TARGETS) if machine in ("x86_64", "amd64") else [machine]
 
 
 def build_level(level):
-    """Compile every entry for one level, in a process whose target processor is that level's."""
+    """Compile every entry for one level; the process must target that level's processor."""
     _import_native()  # pip's build environment ignores PYTHONPATH, so this comes first in sys.path
     import numba.pycc.compiler
     from numba.core.codegen import AOTCPUCodegen
@@ -104,7 +104,7 @@ def build_level(level):
         signature = tuple(numba_type(kind) for kind in entry.arguments.values())
         module.export(entry.name, signature)(entry.function)
     with tempfile.TemporaryDirectory() as folder:
-        # The manifest is written last, so that a build is complete or not used.
+        # The manifest is written last, so that an incomplete build is never used.
         module.output_dir = folder
         module.compile()
         built = Path(folder) / module.output_file
@@ -116,8 +116,8 @@ def build_level(level):
 def _compile_as_njit(typing_context, target_context, function, args, return_type, flags, **rest):
     """Compile with the flags of ``njit(nogil=True)``.
 
-    pycc's own flags hold the GIL and do not use SSA form. They are also shared by all functions,
-    although inlining changes them.
+    pycc's own flags hold the GIL and do not use SSA form. All functions also share one flags
+    object, which inlining changes.
     """
     from numba.core.compiler import Flags, compile_extra
     from numba.core.registry import cpu_target

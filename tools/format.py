@@ -1,4 +1,4 @@
-"""Update the fields of models and parts in docs/format.md: python -m tools.format."""
+"""Update the table of fields in docs/format.md: python -m tools.format."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tag a wheel with the Python version and the machine that its machine code is for."""
+"""Tag a wheel with the Python version and the platform of its machine code."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ class NativeWheel(BuildHookInterface):
     """Hook that hatchling calls before it builds a wheel."""
 
     def initialize(self, version, build_data):
-        """Set the tag if there is machine code; otherwise require numba, which compiles it."""
+        """Set the tag if there is machine code; otherwise require numba to compile it."""
         manifest = Path(self.root, "src", "keeptree", "_compiled", "native.json")
         if version == "standard" and manifest.exists():
             build_data["pure_python"] = False

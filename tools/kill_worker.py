@@ -1,7 +1,7 @@
 """Kill a worker while it scores, and check that no row is lost.
 
-Run ``python -m tools.kill_worker ray spark``. These engines need seconds to notice a dead worker,
-so this is not part of the tests; Dask is faster and has its own test.
+Run ``python -m tools.kill_worker ray spark``. These engines take seconds to notice a dead worker,
+so this is not part of the tests. Dask is faster and has its own test.
 """
 
 import argparse
@@ -17,7 +17,7 @@ ROWS, VICTIM = 300, "case 100"
 
 
 def main():
-    """Score on each engine while one of its workers is killed; fail unless all rows are there."""
+    """Score on each engine while one of its workers is killed; fail unless all rows are scored."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("engine", nargs="+", choices=CLUSTERS)
     model, cases = fitted(), new_cases(ROWS)
@@ -34,7 +34,7 @@ def main():
 
 
 def die_once(ids, mark):
-    """End this process if it holds a certain row, but only once."""
+    """End this process if it has received row ``VICTIM``, but only once."""
     if VICTIM in ids and not Path(mark).exists():
         Path(mark).touch()
         os._exit(1)

@@ -1,6 +1,6 @@
-"""Write the JSON Schema of KeepTree's files from the declarations: python -m tools.schema.
+"""Generate the JSON Schema of KeepTree's files from the classes: python -m tools.schema.
 
-It is stored in src/keeptree/schema.json; tests/test_schema.py checks that it is up to date.
+The schema is stored in src/keeptree/schema.json; tests/test_schema.py checks that it is current.
 """
 
 import json

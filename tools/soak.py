@@ -1,7 +1,7 @@
-"""Mixed calls in threads and processes for some minutes: python -m tools.soak (make soak).
+"""Make mixed calls in threads and processes for some minutes: python -m tools.soak (make soak).
 
-Every answer is compared bit by bit with the first one; the memory of every process is compared with
-that after the first fifth of the time.
+Every result is compared bit by bit with the first one. The memory of every process is compared with
+its memory after the first fifth of the time.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from tests.test_saving import MODELS, draw, fitted
 
 THREADS, PROCESSES = 8, 4
 NAMES = [name for name in MODELS if name not in ("forest", "regressor")]
-# Maximum growth relative to the memory after the first fifth, a reserve for the allocator.
+# Maximum growth relative to the memory after the first fifth, and a reserve for the allocator.
 _GROWTH = 1.05
 _SPARE = 20e6  # bytes
 
@@ -35,13 +35,13 @@ def memory():
 
 
 def answer_bits(model, X):
-    """Return probabilities, or scores of a ranking, to the last bit, and decisions as text."""
+    """Return decisions and probabilities (or scores of a ranking) as bytes."""
     scores = getattr(model, "predict_proba", None) or model.decision_function
     return np.asarray(scores(X), dtype=float).tobytes() + str(model.predict(X).tolist()).encode()
 
 
 class Calls:
-    """Calls that must always return the same result."""
+    """Calls that must return the same result every time."""
 
     def __init__(self, folder):
         self.folder, self.X = folder, draw(n=60)[0]
@@ -62,7 +62,7 @@ class Calls:
         return answer_bits(self.models[name], self.X)
 
     def reload(self, name):
-        """Return the same from a file that is written first."""
+        """Return decisions and probabilities after saving and loading the model."""
         path = self.folder / f"{os.getpid()}-{threading.get_ident()}.json"
         kt.save(self.models[name], path)
         return answer_bits(kt.load(path), self.X)

@@ -1,7 +1,7 @@
 """Store a file of every kind in the current format: python -m tools.stored_files.
 
 Run this once when a new version of the format is released; tests/test_compatibility.py reads the
-files from then on. A file that exists is left as it is.
+files from then on. Existing files are not changed.
 """
 
 import json
@@ -14,7 +14,7 @@ from keeptree.saving import VERSION
 from keeptree.tree.document import VERSION as TREE_VERSION
 from tests import test_compatibility, test_saving
 
-# Other smoothings and kernels are saved by the same code.
+# Other smoothing methods and kernels are saved by the same code.
 OBLIQUE = """\
 0.8 * a - 1.2 * b <= 0.1 or missing
   colour = red or missing: no (12/3)
@@ -42,7 +42,7 @@ def main():
 
 
 def store(model, answers, path):
-    """Save a model or a tree, and its answers beside it."""
+    """Save a model or a tree, and its results in a second file."""
     path.parent.mkdir(exist_ok=True)
     kt.save(model, path)
     plain = {name: np.asarray(values).tolist() for name, values in answers.items()}

@@ -1,7 +1,8 @@
-"""Store trees of treeple and their answers: python -m tools.treeple_reference.
+"""Store treeple trees and their results: python -m tools.treeple_reference.
 
-It needs an environment with treeple 0.10.3, which needs scikit-learn 1.6; the tests need neither.
-The models are copied first, because a copy adds in the order of the columns, as a kept tree does.
+This needs an environment with treeple 0.10.3, which requires scikit-learn 1.6; the tests need
+neither. The models are copied first, because a copy adds the terms of a test in the order of the
+columns, as a kept tree does.
 """
 
 import copy
@@ -33,7 +34,7 @@ def main():
 
 
 def store(model, X, path):
-    """Write a tree, rows on and beside its planes, and where it sends them."""
+    """Write a tree, rows on and beside its planes, and the leaf of each row."""
     nodes, rows = model.tree_, X[:120].copy()
     weights = nodes.get_projection_matrix()
     tests = np.flatnonzero(nodes.children_left >= 0)

@@ -1,1 +1,1 @@
-"""Feed KeepTree random damage, data and commands; each must give a result or one clear error."""
+"""Fuzz KeepTree with damaged files, random data and commands; expect a result or a clear error."""

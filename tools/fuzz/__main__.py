@@ -1,6 +1,7 @@
-"""Fuzz KeepTree for some minutes: python -m tools.fuzz (make fuzz).
+"""Fuzz KeepTree for a few minutes: python -m tools.fuzz (make fuzz).
 
-A case is a part, a seed and a number; a finding prints the command that repeats it.
+A part, a seed and a number identify a case; for every finding, the command that repeats it is
+printed.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 PARTS = {"files": 0.3, "estimators": 0.5, "commands": 0.2}  # shares of the time
-_WRITE = 10  # seconds between two updates of the figures
+_WRITE = 10  # seconds between updates of the figures
 
 
 def run_case(part, seed, number, folder):
@@ -44,7 +45,7 @@ def run_part(part, seed, seconds, count, report):
 
 
 def reporter(seed, path, show):
-    """Return a function that writes the figures to a file and to the terminal, not too often."""
+    """Return a function that writes the figures to a file and the terminal at intervals."""
     figures, before = {"seed": seed}, [0.0]
 
     def report(part, outcomes, last=False):
@@ -65,11 +66,11 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
     minutes = float(os.environ.get("FUZZ_MINUTES", "10"))
     parser.add_argument("--minutes", type=float, default=minutes)
-    parser.add_argument("--count", type=int, help="at most so many cases of each part")
-    parser.add_argument("--seed", type=int, default=None, help="default: another each time")
-    parser.add_argument("--parts", default=",".join(PARTS), help="some of them")
-    parser.add_argument("--case", type=int, help="run this case only, and show its error")
-    parser.add_argument("--figures", metavar="FILE", help="write the figures there as it goes")
+    parser.add_argument("--count", type=int, help="maximum number of cases of each part")
+    parser.add_argument("--seed", type=int, default=None, help="random by default")
+    parser.add_argument("--parts", default=",".join(PARTS), help="parts to run, with commas")
+    parser.add_argument("--case", type=int, help="run only this case, and show its error")
+    parser.add_argument("--figures", metavar="FILE", help="file to update with the figures")
     options = parser.parse_args()
     seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
     parts = options.parts.split(",")

@@ -8,15 +8,15 @@ ASKED = ("predict", "predict_proba", "decision_function", "apply")
 
 
 class FindingError(AssertionError):
-    """A result or an error that KeepTree must never give."""
+    """A result or an error that KeepTree must never produce."""
 
 
 def ask(model, rows):
-    """Compute and check the results of a model or a tree; a ValueError is documented."""
+    """Compute and check the results of a model or a tree; a ValueError is allowed."""
     names = ("predict", "apply") if isinstance(model, kt.Tree) else ASKED
     answers = {name: getattr(model, name)(rows) for name in names if hasattr(model, name)}
     for name, values in answers.items():
-        require(len(values) == len(rows), f"{name} has {len(values)} answers to {len(rows)} rows")
+        require(len(values) == len(rows), f"{name} has {len(values)} results for {len(rows)} rows")
     if "predict_proba" in answers:
         p = np.asarray(answers["predict_proba"])
         require(np.isfinite(p).all(), "a probability is not finite")

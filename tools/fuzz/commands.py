@@ -1,4 +1,4 @@
-"""Run every command on random files and options: success, or one sentence and no new file."""
+"""Run every command on random files and options; expect success, or an error and no new file."""
 
 import contextlib
 import io
@@ -38,7 +38,7 @@ def run(rng, folder):
             slow = ["report", data, "--target", "y", "--out", "p.html"]
             few = ["--models", "raw,laplace", "--protocol", "holdout", "--jobs", "1"]
             lines = [rng.choice([slow, ["compare", data, "--target", "y", "--out", "c", *few]])]
-        # Later commands need the file of the first.
+        # The other commands need the file that the first one writes.
         refused = any(command(rng, line) for line in lines)
     finally:
         os.chdir(place)
@@ -46,7 +46,7 @@ def run(rng, folder):
 
 
 def command(rng, line):
-    """Run a command line, sometimes with something unusual in it."""
+    """Run a command line, sometimes with an unusual argument."""
     line = [*line, *rng.choice([[], [], [], ["--json"], ["--drop", "x0"], ["--nominal", "x1"]])]
     if rng.random() < 0.1:
         line[rng.randrange(1, len(line))] = rng.choice(["", "-", "nothing", "--nope", "\x00", "é"])
@@ -57,18 +57,18 @@ def command(rng, line):
             code = main(line)
         except SystemExit as ended:  # raised by argparse
             code = ended.code
-    require(code in (0, 2), f"exit code {code} of {line}")
+    require(code in (0, 2), f"{line} ended with code {code}")
     left = [name for name in os.listdir() if is_temporary(name)]
     require(not left, f"{line} left {left}")
     if code == 2:
         last = err.getvalue().strip().splitlines()[-1:]
-        require(bool(last) and "Traceback" not in err.getvalue(), f"no sentence of {line}")
+        require(bool(last) and "Traceback" not in err.getvalue(), f"{line} gave no clear error")
         require(sorted(os.listdir()) == before, f"{line} failed and wrote a file")
     return code
 
 
 def write_data(rng, random):
-    """Write a CSV file as users may have it; half of the files are as plain as possible."""
+    """Write a CSV file such as users may have; half of the files are as plain as possible."""
     plain = rng.random() < 0.5
     n = 60 if plain else rng.choice([0, 1, 3, 30, 60])
     frame = pd.DataFrame(
@@ -84,7 +84,7 @@ def write_data(rng, random):
 
 
 def write_dialect(rng, random, frame):
-    """Write a table in the dialect of some program, sometimes damaged."""
+    """Write a table in the CSV dialect of some program, sometimes damaged."""
     sep, decimal = rng.choice([(",", "."), (";", ","), ("\t", "."), ("|", ".")])
     text = frame.to_csv(
         index=False,

@@ -1,4 +1,4 @@
-"""Fit every estimator to random tables and trees: probabilities, or a documented error."""
+"""Fit every estimator to random tables and trees; expect probabilities or a documented error."""
 
 import warnings
 
@@ -28,17 +28,17 @@ def run(rng, folder):
                 model.set_params(estimator=tree())
             model.fit(frame, y, sample_weight=weight)
         except ValueError as error:
-            require(str(error), "an error without a word")
+            require(str(error), "an error without a message")
             return "refused"
         answers = ask(model, frame)
         if hasattr(model, "tree_") and getattr(model, "decide", "tree") == "tree":
             leaf = model.tree_.apply(frame)
-            require((np.asarray(answers.get("apply", leaf)) == leaf).all(), "another leaf")
+            require((np.asarray(answers.get("apply", leaf)) == leaf).all(), "a leaf differs")
         if rng.random() < 0.1:
             kt.save(model, folder / "model.json")
             again = ask(kt.load(folder / "model.json"), frame)
             same = all(np.array_equal(again[name], answers[name]) for name in answers)
-            require(same, "a loaded model answers differently")
+            require(same, "a loaded model gives different results")
     return "fitted"
 
 
@@ -75,7 +75,7 @@ COLUMNS = {
 
 
 def draw_classes(rng, random, n):
-    """Return labels of many kinds, sometimes of a single class or one for each row."""
+    """Return labels of many kinds, sometimes with one class or with one class per row."""
     codes = random.integers(0, rng.choice([1, 2, 2, 2, 3, 5, 50]), n)
     labels = rng.choice(
         [
@@ -89,7 +89,7 @@ def draw_classes(rng, random, n):
 
 
 def draw_weights(rng, random, n):
-    """Return no weights in most cases, else weights of any size, some of them 0."""
+    """Return None in most cases, otherwise weights of any size, some of them 0."""
     kind = rng.choice([None, None, None, "random", "zeros", "small", "large", "mixed"])
     return {
         None: lambda: None,
@@ -102,7 +102,7 @@ def draw_weights(rng, random, n):
 
 
 def draw_estimator(rng, frame, y):
-    """Return a public estimator, and a function that creates the tree to keep, or None."""
+    """Return a public estimator, and a function that creates its tree to keep, or None."""
     kind = rng.choice(["method"] * 6 + ["c45", "nbtree", "confdtree"])
     if kind == "c45":
         pruning = rng.choice(["error-based", "reduced-error", "pessimistic", "none"])

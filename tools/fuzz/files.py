@@ -1,4 +1,4 @@
-"""Read damaged files of trees and models: each is valid, or refused in one sentence."""
+"""Read damaged files of trees and models; each must load or be refused in one sentence."""
 
 import copy
 import json
@@ -47,12 +47,12 @@ def run(rng, folder):
         try:
             model = kt.load(path)
         except ValueError as error:
-            require("\n" not in str(error), f"an error of several lines: {error}")
-            require(str(path) in str(error), f"an error that does not name the file: {error}")
+            require("\n" not in str(error), f"an error message with several lines: {error}")
+            require(str(path) in str(error), f"an error without the file's name: {error}")
             return "refused"
         try:
             ask(model, rows_for(name))
-        except ValueError:  # the columns or labels may no longer fit the rows
+        except ValueError:  # the columns or labels may no longer match the rows
             return "no answer"
         if rng.random() < 0.05:
             kt.save(model, folder / "again.json")
@@ -74,7 +74,7 @@ def cut(rng, content):
 
 
 def splice(rng, content):
-    """Remove a piece, repeat it, or replace it by one of another file."""
+    """Remove a piece, repeat it, or replace it with one from another file."""
     start = rng.randrange(len(content))
     stop = min(len(content), start + rng.choice([1, 3, 30, 300]))
     other = rng.choice(corpus())[1]
@@ -84,12 +84,12 @@ def splice(rng, content):
 
 
 def hostile(rng, content):
-    """Replace a value by a hostile one and update the digest."""
+    """Replace a value with a hostile one and update the digest."""
     return edited(rng, content, lambda _: copy.deepcopy(rng.choice(HOSTILE)))
 
 
 def nudge(rng, content):
-    """Replace a number by another of its kind and update the digest."""
+    """Replace a number with another of its kind and update the digest."""
 
     def change(value):
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -144,5 +144,5 @@ def resealed(document):
     document.pop("digest", None)
     try:
         return json.dumps(sealed(document)).encode()
-    except ValueError:  # the document holds a number that JSON does not have
+    except ValueError:  # the document contains a number that JSON cannot represent
         return json.dumps(document).encode()

@@ -1,4 +1,4 @@
-"""Small random PMML documents with every kind of test, reproducible by seed."""
+"""Generate small random PMML documents with every kind of test, reproducible by seed."""
 
 from xml.sax.saxutils import escape, quoteattr
 
@@ -176,7 +176,7 @@ class RandomDocument:
     )  # fmt: skip
 
     def rows(self, n=150):
-        """Rows that try each test: dicts, without the keys of missing values."""
+        """Return rows that exercise each test: dicts, without keys for missing values."""
         values = {}
         for name, (optype, kind, listed) in FIELDS.items():
             if optype != "continuous":

@@ -25,7 +25,7 @@ def java():
 
 
 def answers(text, rows, backend):
-    """Return (node, class) of each row: None where there is none, ``("!", message)`` if refused."""
+    """Return (node, class) of each row, with None where JPMML has none, or ``("!", message)``."""
     text = re.sub(r"<Output>.*?</Output>|<Output/>", "", text, flags=re.DOTALL)
     text = text.replace("</MiningSchema>", "</MiningSchema>" + _OUTPUT, 1)
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def answers(text, rows, backend):
     for row in rows:
         try:
             result = evaluator.evaluate(row)
-        except Exception as error:  # JPMML's exceptions are not Python's
+        except Exception as error:  # JPMML raises Java exceptions
             found.append(("!", str(error)[:200]))
         else:
             found.append((result.get("kt_node"), result.get(target)))

@@ -1,4 +1,4 @@
-"""Write small PMML files with JPMML's own answers, for tests/importers/test_pmml.py.
+"""Write small PMML files with JPMML's results, for tests/importers/test_pmml.py.
 
     python -m tools.pmml_reference.make_fixtures           writes tests/fixtures/pmml
     python -m tools.pmml_reference.make_fixtures 500       compares 500 random documents
@@ -83,7 +83,7 @@ def _cell(value):
 
 
 def _rows_of(text, n=60):
-    """Return rows for a document written by hand, from the tree that KeepTree reads."""
+    """Return rows for a handwritten document, based on the tree that KeepTree reads."""
     tree, rng = keep_quietly(text), np.random.default_rng(0)
     rows = trying_rows(tree, rng.normal(size=(n, tree.n_features)), share=0.8)
     for j, labels in enumerate(tree.categories):
@@ -103,7 +103,7 @@ def _as_dict(tree, row):
 
 
 def _converted():
-    """Yield trees of scikit-learn, converted by sklearn2pmml and nyoka."""
+    """Yield scikit-learn trees converted by sklearn2pmml and nyoka."""
     X, y = load_iris(return_X_y=True, as_frame=True)
     X.columns = ["sepal length", "sepal width", "petal length", "petal width"]
     species = pd.Series(np.array(["setosa", "versicolor", "virginica"])[y], name="species")

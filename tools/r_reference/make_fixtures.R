@@ -1,6 +1,6 @@
-# Small rpart and partykit trees with R's own answers, for tests/importers/test_r_trees.py.
+# Write small rpart and partykit trees with R's own results, for tests/importers/test_r_trees.py.
 #   cd tools/r_reference && Rscript make_fixtures.R        (Debian: r-cran-rpart r-cran-partykit)
-# Writes tests/fixtures/r/<name>.json (the tree), <name>.csv (rows, and where R sends each).
+# The files are tests/fixtures/r/<name>.json (the tree) and <name>.csv (rows, and the leaf of each in R).
 library(rpart)
 suppressMessages(library(partykit))
 source("../../src/keeptree/importers/keeptree.R")

@@ -1,1 +1,1 @@
-"""Build the distributions and check them as users receive them: ``make dist``."""
+"""Build the distributions and check them as a user would install them: ``make dist``."""

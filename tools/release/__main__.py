@@ -1,7 +1,7 @@
-"""Build sdist and wheel, check them, and try the wheel in a clean environment.
+"""Build the sdist and the wheel, check them, and try the wheel in a clean environment.
 
-``make dist`` runs it, with build, twine and check-wheel-contents (the extra ``dist``). The wheel is
-built from the sdist, so that both are known to work.
+``make dist`` runs this with build, twine and check-wheel-contents (the extra ``dist``). The wheel
+is built from the sdist, so both are tested.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SMOKE = Path(__file__).with_name("smoke.py")
-_LIMIT = 2_000_000  # maximum size of a wheel in bytes, without compiled functions
+_LIMIT = 2_000_000  # maximum size of a wheel without its compiled functions, in bytes
 _NOBODY = 65534
 _COMPILED = (".so", ".pyd", ".dylib")
 
@@ -34,13 +34,13 @@ def main():
     run(sys.executable, "-m", "check_wheel_contents", wheel)
     check_size(wheel)
     with tempfile.TemporaryDirectory(prefix="keeptree-dist-") as folder:
-        os.chmod(folder, 0o755)  # another user must be able to run its content
+        os.chmod(folder, 0o755)  # another user must be able to read it
         try_out(wheel, Path(folder))
     print(f"Ready to publish: {sdist.name} ({megabytes(sdist.stat().st_size)}), {wheel.name}.")
 
 
 def check_size(wheel):
-    """Raise an error unless the wheel without its compiled functions is small."""
+    """Raise an error if the wheel, without its compiled functions, is too large."""
     with zipfile.ZipFile(wheel) as archive:
         sizes = {entry.filename: entry.compress_size for entry in archive.infolist()}
     compiled = sum(size for name, size in sizes.items() if name.endswith(_COMPILED))
@@ -51,7 +51,7 @@ def check_size(wheel):
 
 
 def try_out(wheel, folder):
-    """Install the wheel, first without an extra, and run the smoke tests as two users."""
+    """Install the wheel, first without extras, and run the smoke tests as two users."""
     shutil.copy(SMOKE, folder)
     venv.create(folder / "env", with_pip=True)
     python = folder / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -81,14 +81,14 @@ def smoke(python, folder, stage):
 
 
 def as_nobody():
-    """Return a command that runs another one as nobody; empty unless root may do so."""
+    """Return the start of a command line that runs the rest as nobody; empty unless root."""
     if getattr(os, "geteuid", lambda: 1)() or not shutil.which("setpriv"):
         return ()
     return ("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups")
 
 
 def run(*command, **options):
-    """Run a command; end if it fails."""
+    """Run a command; exit if it fails."""
     done = subprocess.run([str(part) for part in command], check=False, **options)
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))} failed.")

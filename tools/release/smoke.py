@@ -18,7 +18,7 @@ COMMAND = Path(sys.executable).with_name("keeptree")
 
 
 def main(stage):
-    """Run one stage: ``core`` needs the dependencies alone, ``extras`` also report and files."""
+    """Run one stage: ``core`` needs only the dependencies, ``extras`` also report and files."""
     home = Path(kt.__file__).parent
     assert home.is_relative_to(sys.prefix), f"KeepTree was imported from {home}."
     assert (home / "py.typed").exists()
@@ -35,7 +35,7 @@ def main(stage):
 
 
 def check_nothing_else_is_installed():
-    """Check that only declared dependencies and their dependencies are installed."""
+    """Check that only declared dependencies, and theirs in turn, are installed."""
     found = {package.metadata["Name"].lower(): package for package in distributions()}
     needed, wanted = set(), ["keeptree"]
     while wanted:
@@ -80,7 +80,7 @@ def check_files(model):
 
 
 def check_report():
-    """Check the page about a model."""
+    """Check the report of a model."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = kt.KeptTreeClassifier(kt.C45Classifier()).fit(X[::2], y[::2])
     kt.report(model, X[1::2], y[1::2], "report.html")
@@ -88,7 +88,7 @@ def check_report():
 
 
 def check_commands():
-    """Check the way from a data file to a page, a model and scored cases."""
+    """Check the commands that turn a data file into a report, a model and scored cases."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X.assign(sick=np.where(y == 0, "yes", "no")).to_csv("cases.csv", index=False)
     call("report", "cases.csv", "--target", "sick", "--out", "page.html")
@@ -100,7 +100,7 @@ def check_commands():
 
 
 def call(*arguments):
-    """Run the command and return what it printed."""
+    """Run a keeptree command and return its output."""
     done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -36,7 +36,7 @@ class _Page(HTMLParser):
 
 
 def find_problems(site):
-    """Return a sentence for each link that leads nowhere and each resource from the network."""
+    """Return a sentence for each broken link and each resource loaded from the network."""
     site = Path(site).resolve()
     found = (path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts)
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in found}
@@ -69,7 +69,7 @@ def main():
     parser.add_argument("site", type=Path)
     site = parser.parse_args().site
     if not (site / "index.html").exists():
-        sys.exit(f"{site} holds no built site; run make docs first.")
+        sys.exit(f"{site} contains no built site; run make docs first.")
     problems, pages, links = find_problems(site)
     print(*problems, sep="\n", end="\n" if problems else "")
     print(f"{pages} pages, {links} links, {len(problems)} problems")

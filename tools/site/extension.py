@@ -1,11 +1,11 @@
-"""Sphinx extension of the site: the live report, links to root files, members to list."""
+"""Sphinx extension for the site: the live report, links to root files, members to list."""
 
 import re
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 
-# Files of the repository's root that pages link to, and the pages that show them.
+# Files in the root of the repository that pages link to, and the pages that show them.
 _AT_ROOT = {
     "CHANGELOG.md": "developers/changelog.md",
     "CONTRIBUTING.md": "developers/contributing.md",
@@ -25,7 +25,7 @@ def setup(app):
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-# Public only between the modules of the package, and of no use to a caller.
+# Used between modules of the package, but of no use to callers.
 _INTERNAL = re.compile(
     r".*_encoded|saved_.*|all_saved_.*|check_loaded|check_parameters|upgrade|decide|route"
 )
@@ -43,26 +43,26 @@ def _skip_foreign(app, what, name, member, skip, options):
 
 
 def _link_root(app, docname, source):
-    """Redirect links to files of the repository's root to the pages that include them."""
+    """Redirect links to files in the root of the repository to the pages that include them."""
     up = "../" * (len(PurePosixPath(docname).parts) - 1)
     pattern = rf"\]\({re.escape(up)}\.\./({'|'.join(map(re.escape, _AT_ROOT))})"
     source[0] = re.sub(pattern, lambda link: f"]({up}{_AT_ROOT[link[1]]}", source[0])
 
 
 def _trim_examples(app, doctree):
-    """Drop the empty line that ends an example in Markdown, which doctest needs."""
+    """Drop the empty line that doctest needs at the end of an example in Markdown."""
     for block in doctree.findall(nodes.literal_block):
         if block.rawsource == block.astext():  # a child node that is plain text, without markup
             block.rawsource = block.rawsource.rstrip()
             block[:] = [nodes.Text(block.rawsource)]
 
 
-_PHRASE, _PROSE = 18, 40  # more characters than this in a cell
-_FIGURE = 19  # at most, in a cell with a figure
+_PHRASE, _PROSE = 18, 40  # cells with more characters are phrases or prose
+_FIGURE = 19  # maximum number of characters of a figure
 
 
 def _mark_columns(app, doctree):
-    """Mark the columns of tables that hold sentences or figures, for the style sheet."""
+    """Mark table columns that contain sentences or figures, for the style sheet."""
     for body in doctree.findall(nodes.tbody):
         rows = [list(row.findall(nodes.entry)) for row in body.findall(nodes.row)]
         for column in zip(*rows, strict=False):
@@ -86,7 +86,7 @@ def _break_cell(cell):
 
 
 def _write_demo(app, exception):
-    """Write the report of the demo beside the pages, one of which embeds it."""
+    """Write the demo report next to the pages, one of which embeds it."""
     if exception is None and app.builder.format == "html":
         from keeptree.reporting.demo import demo
 

@@ -1,4 +1,4 @@
-"""A math renderer for Sphinx: TeX becomes MathML, which browsers show without script or fonts."""
+"""Math renderer for Sphinx: TeX becomes MathML, which browsers show without scripts or fonts."""
 
 from html import escape
 

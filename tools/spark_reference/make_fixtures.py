@@ -1,11 +1,11 @@
-"""Small models that Spark ML saved, with Spark's own answers, for tests/importers/test_spark.py.
+"""Store small Spark ML models with Spark's predictions, for tests/importers/test_spark.py.
 
     PYSPARK_PYTHON=$(which python) python -m tools.spark_reference.make_fixtures
 
-needs pyspark and Java. Writes tests/fixtures/spark/<version>/<name>/model, the folder as Spark
-wrote it without check sums, and rows.parquet: rows on every threshold and beside it, with missing
-values and unseen categories, and Spark's prediction for each. ``--only NAME`` writes one of them
-again. The folders of version 3 were written with pyspark 3.5.
+needs pyspark and Java. It writes tests/fixtures/spark/<version>/<name>/model, the folder that Spark
+writes but without checksums, and rows.parquet. This file has rows on every threshold and beside it,
+with missing values and unseen categories, and Spark's prediction for each. ``--only NAME`` writes
+only that model again. The folders of version 3 were written with pyspark 3.5.
 """
 
 import argparse
@@ -53,7 +53,7 @@ SCHEMA = StructType(
 
 
 def session():
-    """Return a Spark session on this machine alone."""
+    """Return a local Spark session."""
     return (
         SparkSession.builder.master("local[1]")
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -80,7 +80,7 @@ def sample(n=240, seed=0, classes=2):
 
 
 def frame(spark, rows):
-    """Return rows as a Spark table, in which None and NaN stay different."""
+    """Return rows as a Spark table that keeps None and NaN apart."""
     values = [
         [float(i), *(None if v is None else v for v in row)]
         for i, row in enumerate(rows[[*NUMBERS, *LABELS, "y"]].itertuples(index=False, name=None))
@@ -127,7 +127,7 @@ def searched():
     )  # fmt: skip
 
 
-# Name -> estimator, number of classes, whether missing values and unseen categories are tried.
+# Name -> estimator, number of classes, whether to try missing values and unseen categories.
 MODELS = {
     "keep": (lambda: Pipeline(stages=[*indexers("keep"), assembler(*ALL), grown(6)]), 2, True),
     "skip": (
@@ -184,7 +184,7 @@ MODELS = {
 
 
 def tried(tree, rows, missing, seed=0):
-    """Return rows that try the tests of a tree, as a data frame of raw columns."""
+    """Return rows that exercise the tests of a tree, as a data frame of raw columns."""
     rng = np.random.default_rng(seed)
     known = pd.concat([rows] * 2, ignore_index=True)
     made = known.copy()
@@ -209,7 +209,7 @@ def tried(tree, rows, missing, seed=0):
 
 
 def answers(fitted, spark, rows):
-    """Return rows with Spark's prediction and leaves; NaN where Spark leaves a row out."""
+    """Return rows with Spark's predictions and leaves; NaN where Spark drops a row."""
     table = frame(spark, rows)
     told = fitted.transform(table.withColumn("y", sql.lit(rows.y.iloc[0])))
     leaf = "leaf" if dict(told.dtypes)["leaf"] == "double" else None
@@ -261,7 +261,7 @@ def make(name, spark):
 
 
 def main():
-    """Make all of them, or those of ``--only``."""
+    """Make all models, or those named by ``--only``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=MODELS, action="append")
     spark = session()

@@ -18,17 +18,17 @@ import weka.core.Instances;
 import weka.core.Utils;
 
 /**
- * Grows trees with the Weka on the class path and writes all that is in them, doubles as hex.
+ * Grows trees with the Weka on the class path and writes their full content, doubles as hex.
  *
  * Reads one job per line of standard input, fields separated by tabs:
- *   j48 TRAIN.arff UNSEEN.arff OUT OPTIONS   a J48 tree and its answers for the unseen rows
+ *   j48 TRAIN.arff UNSEEN.arff OUT OPTIONS   a J48 tree and its results for the unseen rows
  *   rep TRAIN.arff UNSEEN.arff OUT FOLDS     -R with 3.6's folds and this Weka's comparisons
- *   nbtree TRAIN.arff UNSEEN.arff OUT        answers, number of leaves and tests of an NBTree
+ *   nbtree TRAIN.arff UNSEEN.arff OUT        results, number of leaves and tests of an NBTree
  *   time TRAIN.arff WARMUPS REPEATS OPTIONS  median seconds of J48's buildClassifier, to stdout
  */
 public class WekaReference {
 
-  /** selectModel(train, test) is selectModel(train) in 3.6; 3.9.7 refuses it, and so J48 -R. */
+  /** In 3.6 selectModel(train, test) equals selectModel(train); in 3.9.7 it fails, and so does J48 -R. */
   static class GrowOnTrainingRows extends ModelSelection {
     private final ModelSelection inner;
 
@@ -90,7 +90,7 @@ public class WekaReference {
     }
   }
 
-  /** J48 -R of Weka 3.6: 3.9.7 shuffles the rows before it draws the folds, 3.6 does not. */
+  /** J48 -R of Weka 3.6, which, unlike 3.9.7, does not shuffle the rows before it draws the folds. */
   static ClassifierTree reducedError(Instances train, int folds) throws Exception {
     ModelSelection selection = new GrowOnTrainingRows(modelSelection(2, train));
     PruneableClassifierTree root = new PruneableClassifierTree(selection, true, folds, true, 1);

@@ -1,6 +1,6 @@
-"""Run the real Weka on public data sets and store its answers in tests/fixtures/weka.
+"""Run the original Weka on public data sets and store its results in tests/fixtures/weka.
 
-``--time`` prints how long J48 takes in a warm JVM instead. How to rerun: README.md.
+With ``--time``, print how long J48 takes in a warm JVM instead. README.md has the commands.
 """
 
 import argparse
@@ -24,7 +24,7 @@ sys.path.insert(0, str(REPOSITORY))
 
 from tests.fixtures import weka  # noqa: E402
 
-# Setting -> (job, argument of the job, version whose answer it is).
+# Setting -> (job, argument of the job, Weka version).
 SETTINGS = {
     "default": ("j48", "", "3.9.7"),
     "unpruned": ("j48", "-U", "3.9.7"),
@@ -40,7 +40,7 @@ SETTINGS = {
     "reduced_error_3_exact": ("rep", "3", "3.9.7"),
     "reduced_error_5_exact": ("rep", "5", "3.9.7"),
 }
-# Not stored; it shows that "rep" with the classes of 3.6.14 is the -R of 3.6.14, bit for bit.
+# Not stored; these check that "rep" with the classes of 3.6.14 gives its -R trees bit for bit.
 PROOF = {
     "reduced_error_3_proof": ("rep", "3", "3.6.14"),
     "reduced_error_5_proof": ("rep", "5", "3.6.14"),
@@ -53,7 +53,7 @@ KINDS = {
 }
 WITH_TEXT = {"default", "binary"}
 MOST_ROWS = 20_000
-FEWER_ROWS = {"boston-towns": 400}  # so that the towns are more than 0.3 of the training rows
+FEWER_ROWS = {"boston-towns": 400}  # so that there are more towns than 0.3 times the training rows
 MOST_UNSEEN = 300
 NBTREE = ["autos", "credit-g", "crx", "diabetes", "glass"]
 NBTREE += ["ionosphere", "vehicle", "vote", "vowel", "wdbc"]
@@ -64,9 +64,9 @@ TIMED += ["income", "anneal-orig", "supermarket", "pima-missing"]
 def main():
     """Make all fixtures, or time J48."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sources", type=Path, required=True, help="folder of README.md")
-    parser.add_argument("--time", action="store_true", help="only print J48's times")
-    parser.add_argument("names", nargs="*", help="data sets, default all")
+    parser.add_argument("--sources", type=Path, required=True, help="folder SRC of README.md")
+    parser.add_argument("--time", action="store_true", help="only print the times of J48")
+    parser.add_argument("names", nargs="*", help="data sets (default: all)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         versions = find_wekas(arguments.sources, Path(folder))
@@ -146,7 +146,7 @@ def check_fixture(name, X, trees):
 
 
 def make_nbtree(version, folder):
-    """Return the quality of NBTree on three splits of each of ten data sets."""
+    """Return the quality of NBTree on three splits of each data set in ``NBTREE``."""
     about, parts = [], {}
     for name in NBTREE:
         data = weka.load(name)
@@ -195,7 +195,7 @@ def time_j48(versions, sources, chosen, folder):
 
 
 def find_wekas(sources, folder, wanted=("3.9.7", "3.6.14")):
-    """Return the class path of each Weka below the sources, with our Java file compiled for it."""
+    """Return the class path of each Weka in the sources, with our Java file compiled for it."""
     versions = {}
     for jar in sorted(sources.resolve().rglob("weka*.jar")):
         with zipfile.ZipFile(jar) as archive:
@@ -212,7 +212,7 @@ def find_wekas(sources, folder, wanted=("3.9.7", "3.6.14")):
         versions[version] = f"{classes}{os.pathsep}{jar}"
     missing = set(wanted) - set(versions)
     if missing:
-        raise SystemExit(f"no weka.jar {' and '.join(missing)} below the sources; see README.md")
+        raise SystemExit(f"the sources contain no weka.jar {' and '.join(missing)}; see README.md")
     return versions
 
 
@@ -267,7 +267,7 @@ def parse_tree(output, n_classes):
 
 
 def same(one, other, tolerance):
-    """Return whether structure and thresholds are equal, and weights and answers close."""
+    """Return whether structures and thresholds are equal, and weights and results close."""
     exact = ("kind", "attribute", "threshold", "empty", "label", "n_children", "predicted")
     if not all(np.array_equal(one[key], other[key], equal_nan=key == "threshold") for key in exact):
         return False
@@ -276,7 +276,7 @@ def same(one, other, tolerance):
 
 
 def pack_trees(trees):
-    """Return all trees as joint arrays; answers are indices of distinct rows."""
+    """Return all trees as concatenated arrays; results are indices of distinct rows."""
     trees = list(trees.values())
     packed = {
         key: np.concatenate([tree[key] for tree in trees])
@@ -292,7 +292,7 @@ def pack_trees(trees):
 
 
 def pack_cells(X):
-    """Return columns as integers over a power of ten where that is exact, the others unchanged."""
+    """Return columns as integers over a power of ten where that is exact, otherwise unchanged."""
     columns, missing = X.T, np.isnan(X.T)
     integers, floats, decimals = [], [], []
     for column in np.where(missing, 0.0, columns):
@@ -318,7 +318,7 @@ def pack_cells(X):
 
 
 def write_fixture(name, about, **arrays):
-    """Write one npz file, stored plainly and compressed as a whole."""
+    """Write one npz file with uncompressed members, compressed as a whole."""
     about = np.frombuffer(json.dumps(about, separators=(",", ":")).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, about=about, **arrays)
@@ -327,7 +327,7 @@ def write_fixture(name, about, **arrays):
 
 
 def write_arff(path, table, X, y):
-    """Write a table as ARFF; numbers as repr, which reads back as the same double."""
+    """Write a table as ARFF; numbers are written as repr, which preserves every bit."""
     columns = [*zip(table.feature_names, table.categories, strict=True), ("class", table.classes)]
     lines = ["@relation data"]
     for name, categories in columns:

