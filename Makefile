@@ -1,4 +1,4 @@
-# make demo and make test do all the set-up on a fresh machine.
+# On a fresh machine, make demo and make test set up everything they need.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,43 +8,45 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
 
-# Compiled first, on all cores: otherwise each of the test processes would compile for itself.
+# Compile first, on all cores; otherwise each test process would compile everything itself.
 test: $(VENV)/.test
 	$(BIN)/python -m keeptree._compiled
 	$(BIN)/python -m pytest -n 2
 
-# Tests that take minutes: everything compiled again for an old processor.
+# Tests that take minutes, because they compile everything again for an old processor.
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow tests
 
-# Random files, tables and command lines for FUZZ_MINUTES; make test has a short run.
+# Try random files, tables and command lines for FUZZ_MINUTES; make test includes a short run.
 FUZZ_MINUTES ?= 10
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tools.fuzz --minutes $(FUZZ_MINUTES) $(ARGS)
 
-# Threads and processes of mixed calls for SOAK_MINUTES: the same answers, no growth of memory.
+# Make mixed calls in threads and processes for SOAK_MINUTES; check results and memory.
 SOAK_MINUTES ?= 10
 soak: $(VENV)/.test
 	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES) $(ARGS)
 
-# The engines on real clusters on this machine, Ray and Spark (730 MB, and Java) included.
+# Test the engines on real clusters on this machine, including Ray and Spark (730 MB, and Java).
 test-engines: $(VENV)/.engines
 	$(BIN)/python -m keeptree._compiled
 	$(BIN)/python -m pytest tests/engines
 	$(BIN)/python -m tools.kill_worker ray spark
 
-# A wheel with machine code: needs a C compiler. What uses it needs neither that nor numba.
+# Build a wheel with machine code. This needs a C compiler; using the wheel needs neither that nor
+# numba.
 wheel: $(BIN)/python
 	KEEPTREE_NATIVE=1 $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
-# The tests against the wheel, in an environment without numba.
+# Run the tests against the wheel, in an environment without numba.
 test-wheel: wheel
 	$(PYTHON) -m venv --clear .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet --upgrade pip
 	.venv-wheel/bin/python -m pip install --quiet "$$(ls -t dist/keeptree-*.whl | head -n 1)[test-wheel]"
 	.venv-wheel/bin/python -m pytest -n 2 tests
 
-# What is published: sdist and wheel, checked, installed in a clean place and tried there.
+# Build and check the sdist and the wheel, install the wheel in a clean environment and try it
+# there.
 dist: $(VENV)/.dist
 	KEEPTREE_NATIVE=1 $(BIN)/python -m tools.release
 
@@ -61,14 +63,14 @@ format: $(VENV)/.lint
 bench: $(VENV)/.bench
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-# make quality ARGS=--quick tries eight small sets and leaves the docs alone.
+# make quality ARGS=--quick runs eight small sets and does not update the docs.
 quality: ARGS ?= --docs
 quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 	$(BIN)/python -m benchmarks.quality.distances grid --splits 2
 	$(BIN)/python -m benchmarks.quality.distances position --splits 1
 
-# Hours; what is finished is kept in build. ARGS="--samples 20" takes less.
+# This takes hours; finished parts are stored in build. ARGS="--samples 20" is faster.
 REPRODUCE = $(BIN)/python -m reproduction
 reproduction: $(VENV)/.reproduction
 	$(REPRODUCE) alvarez-2007 $(ARGS)
@@ -78,19 +80,19 @@ reproduction: $(VENV)/.reproduction
 	$(REPRODUCE) katz-2012 $(ARGS)
 	$(BIN)/python -m docs.results build/reproduction
 
-# Those of the README and the guide; needs Chromium.
+# Redraw the pictures of the README and the guide; this needs Chromium.
 pictures: $(VENV)/.test
 	$(BIN)/python -m docs.images
 
-# The site in build/site; examples that did not change are not run again. Compiled first, so that
-# no example prints that it compiles; pages of names that are gone are removed.
+# Build the site in build/site; unchanged examples are not run again. Compile first, so that no
+# example prints that it compiles, and remove the pages of names that no longer exist.
 docs: $(VENV)/.docs
 	$(BIN)/python -m keeptree._compiled
 	rm -rf docs/api/generated
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees docs build/site
 	@echo "Open build/site/index.html"
 
-# Every internal link, anchor and picture of the built site.
+# Check every internal link, anchor and picture of the built site.
 docs-check: docs
 	$(BIN)/python -m tools.site.check build/site
 
@@ -101,7 +103,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-# One stamp per set of extras: a change of pyproject.toml installs again.
+# One stamp file per set of extras; a change to pyproject.toml reinstalls them.
 $(VENV)/.demo: EXTRAS := jit,report,files
 $(VENV)/.test: EXTRAS := test
 $(VENV)/.engines: EXTRAS := test,ray,spark
@@ -112,6 +114,6 @@ $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
 $(VENV)/.reproduction: EXTRAS := jit,reproduction
 $(VENV)/.demo $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.dist $(VENV)/.docs $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
-	@echo "Installing the extras $(EXTRAS) into $(VENV): a minute or more, without output"
+	@echo "Installing the extras $(EXTRAS) into $(VENV); this takes a minute or more without output"
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@
