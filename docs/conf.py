@@ -35,12 +35,12 @@ suppress_warnings = ["config.cache"]  # the gallery's sort keys are functions
 # Markdown
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
-html_math_renderer = "mathml"  # rendered by the browser itself: no script, no font to download
+html_math_renderer = "mathml"  # rendered by the browser, without scripts or fonts to download
 
 # API reference
 autosummary_generate = True
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the sections of parameters name the types
+autodoc_typehints = "none"  # the Parameters sections state the types
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 add_module_names = False

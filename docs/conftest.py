@@ -1,3 +1,3 @@
-"""Pytest reads the Markdown pages as doctests; what the site's build makes or needs is left out."""
+"""Run the Markdown pages as doctests, except files that the site's build generates or needs."""
 
 collect_ignore = ["api", "conf.py", "gallery"]

@@ -1,11 +1,11 @@
-"""Make docs/reproduction.md from the raw results beside it.
+"""Generate docs/reproduction.md from the raw results beside it.
 
-``python -m docs.results`` writes the page again from docs/reproduction.parquet, byte for byte.
-``python -m docs.results FOLDER`` first gathers the raw results of the reports in an output folder
-of ``python -m reproduction``; ``make reproduction`` does so at its end.
+``python -m docs.results`` writes the same page again, byte for byte, from
+docs/reproduction.parquet. ``python -m docs.results FOLDER`` first gathers the raw results in an
+output folder of ``python -m reproduction``; ``make reproduction`` ends with this step.
 
-A section of a report replaces that of the same heading on the page. Whatever follows **Reading.**
-in a section, and every section that no report has, is written by hand.
+A section of a report replaces the section with the same heading on the page. The text after
+**Reading.** in a section, and every section that is in no report, is written by hand.
 """
 
 import json
@@ -31,7 +31,7 @@ HEADINGS = {  # heading on the page -> report
 
 
 def main(folder=None):
-    """Bring the raw results, the page and its pictures up to date."""
+    """Update the raw results, the page and its pictures."""
     if folder is not None:
         write_raw(RAW, *gather(Path(folder)))
     with tempfile.TemporaryDirectory() as made:
@@ -43,7 +43,7 @@ def main(folder=None):
 
 
 def gather(folder):
-    """Records and reports of all Parquet files in a folder; a task that several have counts once.
+    """Return records and reports of all Parquet files in a folder, each task only once.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def gather(folder):
     Returns
     -------
     records, reports : dict
-        As :func:`reproduction.raw.write_raw` takes them.
+        Arguments of :func:`reproduction.raw.write_raw`.
     """
     records, reports = {}, {}
     for name in HEADINGS.values():
@@ -69,16 +69,16 @@ def gather(folder):
 
 
 def build_page(page, raw, folder):
-    """The page with the sections that the raw results give.
+    """Return the page with its sections updated from the raw results.
 
     Parameters
     ----------
     page : str
-        The page as it is.
+        The current page.
     raw : Path
         File of raw results.
     folder : Path
-        Where reports and pictures are made.
+        Folder for reports and pictures.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def build_page(page, raw, folder):
 def write_one(name, about, records, folder):
     """Write one report from raw results."""
     paper = get_reproduction(about["paper"])
-    about = {**about, "seeds": SEEDS[paper.records.split("-")[0]]}  # in today's words
+    about = {**about, "seeds": SEEDS[paper.records.split("-")[0]]}  # the current wording
     mine = [
         record
         for record in records[paper.records]
@@ -104,13 +104,13 @@ def write_one(name, about, records, folder):
         and (paper.name == "choices"
              or record["task"].get("protocol", about["protocol"]) == about["protocol"])
     ]  # fmt: skip
-    plain = name != paper.name  # the other protocol: the paper's three tables are enough
+    plain = name != paper.name  # for the other protocol, the paper's three tables are enough
     tables = ["1", "2", "3"] if plain else list(paper.tables)
     write_report(paper, about, mine, tables, [] if plain else list(paper.figures), folder)
 
 
 def replace_sections(page, reports):
-    """The page with the sections of the reports, each by the heading under which it belongs.
+    """Return the page with the sections of the reports, each under its heading.
 
     Raises a ValueError if the page has no heading for a section.
     """
@@ -136,7 +136,7 @@ def replace_sections(page, reports):
 
 
 def _split(text):
-    """What comes before the first heading, then (heading, body) of each."""
+    """Return the text before the first heading, then (heading, body) of each section."""
     start, *parts = re.split(r"^(#+ .*)$", text, flags=re.MULTILINE)
     return start, list(zip(parts[::2], parts[1::2], strict=True))
 

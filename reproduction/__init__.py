@@ -1,1 +1,1 @@
-"""The papers' experiments on the papers' data: our values beside the published ones."""
+"""The papers' experiments repeated on their data: our values beside the published ones."""

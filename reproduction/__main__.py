@@ -1,4 +1,4 @@
-"""``python -m reproduction``: the tables and figures of a paper beside the published values."""
+"""Reproduce the tables and figures of a paper: ``python -m reproduction``."""
 
 import shlex
 import sys
@@ -13,7 +13,7 @@ def main(argv=None):
     """Run the program; see :func:`~keeptree.cli.program.run_program`."""
     parser = Parser(
         prog="python -m reproduction",
-        description="Reproduce a paper's tables and figures, our values beside the published ones.",
+        description="Reproduce a paper's tables and figures, and compare them with the paper's.",
     )
     _add_arguments(parser)
     typed = shlex.join(sys.argv[1:] if argv is None else argv)
@@ -31,20 +31,20 @@ def _add_arguments(parser):
     parser.add_argument(
         "--figure", metavar="N", action="append", help="only this figure; may be repeated"
     )
-    parser.add_argument("--samples", metavar="N", type=int, help="default: as many as the paper")
+    parser.add_argument("--samples", metavar="N", type=int, help="default: as many as in the paper")
     parser.add_argument(
         "--dataset", metavar="NAME", action="append", help="only this data set; may be repeated"
     )
-    parser.add_argument("--data-dir", metavar="DIR", help="folder with data files of your own")
+    parser.add_argument("--data-dir", metavar="DIR", help="folder with your own data files")
     parser.add_argument(
         "--protocol", metavar="NAME", help="how samples are drawn: paper (default) or plain"
     )
     parser.add_argument(
-        "--out", metavar="DIR", default="build/reproduction", help="folder (default: %(default)s)"
+        "--out", metavar="DIR", default="build/reproduction", help="output; default: %(default)s"
     )
-    parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: all cores")
+    parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: one per core")
     parser.add_argument(
-        "--finished", action="store_true", help="measure nothing, report what is finished"
+        "--finished", action="store_true", help="measure nothing; report finished results"
     )
     add_json(parser, "the results")
     parser.add_debug()
@@ -55,7 +55,7 @@ def _run(options):
     from reproduction.reproduce import reproduce
 
     if sys.stderr.isatty():
-        message = "Results are written as they come; an interrupted run continues where it stopped."
+        message = "Results are saved as they come; an interrupted run continues where it stopped."
         print(message, file=sys.stderr)
     report = reproduce(
         options.name,

@@ -1,4 +1,4 @@
-"""A cell of a paper's table: our value, the published one, and whether they agree."""
+"""Cells of a paper's table: our value, the published one, and whether they agree."""
 
 import re
 from collections import Counter
@@ -58,7 +58,7 @@ class Cell:
     ours, published : Estimate or None
         None if there is no value.
     better : {1, -1, 0}
-        Sign of a result in favour of the proposed method; 0 if neither sign is.
+        Sign of a result that favours the proposed method; 0 if neither sign does.
     """
 
     what: ClassVar[str] = "Sign and significance agree"
@@ -98,13 +98,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class SignCell(Cell):
-    """A cell of which only the sign was published: ``"+"`` or ``"−"``."""
+    """A cell for which only the sign was published: ``"+"`` or ``"−"``."""
 
     what: ClassVar[str] = "The sign agrees"
 
     @property
     def agreement(self):
-        """Agreement of the signs; an insignificant value of ours does not contradict."""
+        """Agreement of the signs; if our value is insignificant, it does not contradict."""
         if self.ours is None or self.ours.significant is None:
             return OPEN
         if ("+" if self.ours.mean > 0 else "−") == self.published:
@@ -125,7 +125,7 @@ def estimate_difference(a, b, *, scale=100, test=False):
     a, b : array-like of shape (n_samples,)
         Values of two methods on the same samples.
     scale : float
-        Factor of the values; the papers print them times 100.
+        Factor for the values; the papers print them times 100.
     test : bool
         Whether to add the p-value of Wilcoxon's one-sided signed-rank test.
 
@@ -161,13 +161,13 @@ def signed_rank_p(values):
 
 
 def read_published(text, columns):
-    """Read a table that was typed in from a paper.
+    """Parse a table that was typed in from a paper.
 
     Parameters
     ----------
     text : str
         A line for each data set: its name, then one field per column, ``mean±error``, or ``-``;
-        ``a|b±error`` where two copies of the paper disagree. A column named ``p`` holds the
+        ``a|b±error`` where two copies of the paper disagree. A column named ``p`` contains the
         p-value of the field before it.
     columns : list of str
         Names of the columns.
@@ -200,7 +200,7 @@ def count_agreement(cells):
     -------
     counts : dict
         The number of each mark of :data:`MARKS`; ``total``; ``within_error``, None if no two means
-        can be compared; and ``what``, which says in words what agrees.
+        can be compared; and ``what``, a phrase that names what agrees.
     """
     judged = [cell for cell in cells if cell.published is not None]
     counts = Counter(cell.agreement for cell in judged)
@@ -214,14 +214,14 @@ def count_agreement(cells):
 
 
 def count_signs(cells):
-    """Return how many cells of ours are significantly above zero, below it, and neither."""
+    """Return how many of our values are significantly above zero, below it, and neither."""
     sure = [cell.ours for cell in cells if cell.ours.significant]
     up = sum(estimate.mean > 0 for estimate in sure)
     return up, len(sure) - up, len(cells) - len(sure)
 
 
 def _limit(n):
-    """Return the standard errors of a two-sided 95% interval; a published mean has 100 samples."""
+    """Return the half-width of a 95% interval in standard errors; an unknown n counts as 100."""
     return float(t.ppf(0.975, (n or 100) - 1))
 
 

@@ -25,10 +25,10 @@ from reproduction.data import load
 from reproduction.results import round_row
 
 BANDWIDTHS = (0.05, 0.1, 0.15)
-# Other readings do not fit the published values, see docs/reproduction.md.
+# Other interpretations do not fit the published values, see docs/reproduction.md.
 PROTOCOLS = ("paper", "plain")
 
-# Distance kernels that one of the papers needs: scope, bandwidth, metric.
+# Distance kernels that at least one of the papers uses: scope, bandwidth, metric.
 _STANDARD = [("global", bandwidth, "standard") for bandwidth in BANDWIDTHS]
 KERNELS = {
     "reduced-error": _STANDARD,
@@ -56,7 +56,7 @@ class Coding:
     meaning : str
         The positive class in words.
     free : bool
-        Whether the papers leave open which class was positive, so that the choice is ours.
+        Whether the papers do not state which class was positive, so that we had to choose.
     """
 
     data: str
@@ -94,8 +94,7 @@ TREES = {
 def list_tasks(samples, datasets, checksums, protocol):
     """Return the tasks of both papers: every sample of every data set.
 
-    The checksum of the data is part of a task, so that results on other data are not mistaken for
-    these.
+    The checksum of the data is part of a task, so that results on other data are not mixed in.
     """
     return [
         {"dataset": name, "data": checksums[name], "protocol": protocol, "sample": sample}
@@ -173,10 +172,10 @@ def draw_sample(dataset, number, protocol="paper", data_dir=None):
 
 
 def divide(X, y, name, number, protocol):
-    """Draw and divide a sample of coded data; its seed comes from name and number."""
+    """Draw and divide a sample of coded data; the seed depends on the name and the number."""
     seed = (crc32(name.encode()) + number) % 2**32
     train, test = next(make_protocol(protocol, 1, seed).split(X, y))
-    # Shuffled, because the folds of reduced-error pruning follow the order of the rows.
+    # Shuffled, because the folds of reduced-error pruning depend on the order of the rows.
     train = np.random.default_rng(seed).permutation(train)
     return Sample(X[train], y[train], X[test], y[test])
 
@@ -201,7 +200,7 @@ def _measure_tree(tree, sample):
 
 
 def measure_smoothing(tree, sample, name):
-    """Yield the rows of Laplace and of the m-estimate."""
+    """Yield the rows of Laplace smoothing and of the m-estimate."""
     m = weight_of_prior(sample.y_train)
     for method in ("laplace", "m-estimate"):
         model = SmoothedTreeClassifier(tree, method, m=m).fit(sample.X_train, sample.y_train)
@@ -252,7 +251,7 @@ def _quality(p, y):
 
 
 def _areas(score, sample, name):
-    """Return partial areas under the ROC curve, which the 2005 paper compares on normal trees."""
+    """Return partial areas under the ROC curve, which the 2005 paper uses for normal pruning."""
     if name != "normal":
         return {}
     return {"areas": partial_auc(sample.y_test, score).tolist()}
@@ -264,5 +263,5 @@ def weight_of_prior(y):
 
 
 def kernel_name(scope, bandwidth, metric="standard"):
-    """Return the name of a distance kernel in the rows."""
+    """Return the name of a distance kernel as it appears in the rows."""
     return f"kernel {scope} {metric} {bandwidth:g}"

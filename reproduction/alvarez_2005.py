@@ -1,7 +1,7 @@
 """Alvarez and Bernard (2005): ranking the cases of a tree by their distance to its boundary.
 
-In our scan of the paper the digits are illegible; signs and words can be read. So our values stand
-alone, or beside the published sign.
+In our scan of the paper, signs and words are legible, but digits are not. Our values are therefore
+shown alone or beside the published sign.
 """
 
 from typing import ClassVar
@@ -47,23 +47,23 @@ SIGNS_3 = {
     "wdbc": "++++",
     "wine": "+++−",
 }
-# Table 5: data sets on which global ranking does not stay ahead of smoothing to the end.
+# Table 5: data sets on which global ranking is not ahead of smoothing up to the end of the curve.
 PARTLY_AHEAD = ("bupa", "glass", "iono.", "optdigits", "pima")
 # According to the text, it is ahead at the beginning of the curve on pima.
 AHEAD_AT_FIRST = ("pima",)
-_TO_THE_END = 0.9  # the scan has "≥" and a lost number
+_TO_THE_END = 0.9  # the scan shows "≥" and an illegible number
 _AT_FIRST = 0.05
 _TO_THE_END_TEXT, _AT_FIRST_TEXT, _IN_PART_TEXT = "to the end", "at the beginning", "in part"
 
 
 class ReachCell(Cell):
-    """How far a ranking stays ahead; published is only whether it is to the end or in part."""
+    """How far a ranking stays ahead, which our scan of the paper shows only in words."""
 
     what: ClassVar[str] = "Where the scan is legible, the range in which it is ahead agrees"
 
     @property
     def agreement(self):
-        """Agreement; part of the way cannot be compared, unless ours goes to the end."""
+        """Agreement; "in part" can be judged only if ours stays ahead to the end."""
         reach, known = self.ours.mean, self.published
         if known == _TO_THE_END_TEXT:
             return SAME if reach >= _TO_THE_END else OTHER
@@ -102,7 +102,7 @@ def table_1(results):
 
 
 def table_2(results):
-    """Distances of hits and errors to the boundary, over the test parts."""
+    """Return the distances of correct decisions and errors to the boundary, on the test parts."""
     columns = ("correct minus errors", "κ", "% of samples with κ ≥ 1.645")
     rows = {}
     for name in (name for name in _names(results) if name != "letter"):
@@ -126,7 +126,7 @@ def table_2(results):
 
 
 def table_3(results):
-    """Return global ranking against smoothing, and against NBTree."""
+    """Compare global ranking with smoothing and with NBTree."""
     rows = {}
     for name in _names(results):
         ours = [_gain(results, name, tree, "global") for tree in TREES]
@@ -142,7 +142,7 @@ def table_3(results):
 
 
 def table_4(results):
-    """Return local ranking against smoothing."""
+    """Compare local ranking with smoothing."""
     rows = {
         name: [SignCell(_gain(results, name, tree, "local"), "+") for tree in TREES]
         for name in _names(results)
@@ -186,7 +186,7 @@ _BEST = (
 
 
 def claims(results):
-    """Return what the text says beside the tables."""
+    """Return the claims of the text that are not in the tables."""
     names = _names(results)
     three, four = table_3(results), table_4(results)
     return Claims(
@@ -229,7 +229,7 @@ def _gain(results, name, tree, scope, chosen=slice(None)):
 
 
 def _gaps(results, names, field, one, other):
-    """Return the absolute mean difference of a field between two (tree, method) on each set."""
+    """Return the absolute mean difference of a field between two (tree, method) pairs by set."""
     return {
         name: abs(
             estimate_difference(

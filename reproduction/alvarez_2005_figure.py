@@ -12,7 +12,7 @@ from reproduction.tables import Picture
 
 def draw_roc(folder, data_dir=None):
     """Draw smoothing, local and global ranking on a test sample of wdbc."""
-    # A sample whose gains are close to the mean gains.
+    # The gains on this sample are close to the mean gains.
     sample = draw_sample("wdbc", 7, "plain", data_dir)
     scores = rank_sample(sample)
     name = "alvarez-2005-figure-1.svg"
@@ -43,7 +43,7 @@ def draw_roc(folder, data_dir=None):
 
 
 def rank_sample(sample):
-    """Return the scores of the test cases by three rankings of the normally pruned tree.
+    """Return the scores that three rankings of the normally pruned tree give the test cases.
 
     Parameters
     ----------

@@ -27,11 +27,11 @@ CERTAIN = tuple(name for name, coding in DATASETS.items() if not coding.free)
 _GLOBAL_5, _GLOBAL_10 = kernel_name("global", 0.05), kernel_name("global", 0.1)
 _SEPARATOR = kernel_name("separator", 0.05)
 _NBTREE = ("nbtree", "nbtree")
-_DRAWS = 12  # number of draws of the example of Section 5.2; those with three leaves count
+_DRAWS = 12  # number of draws of the example of Section 5.2; only trees with three leaves count
 
 
 def _columns_1(bandwidth):
-    """Return the columns of Table 1: each is a, b and a measure, of which a - b is shown."""
+    """Return the columns of Table 1: methods a and b, and the measure whose a - b is shown."""
     kernel = kernel_name("global", bandwidth)
     pairs = [
         (("reduced-error", kernel), ("reduced-error", "laplace")),
@@ -128,7 +128,7 @@ table_3 = partial(
 
 
 def table_metric(results):
-    """Return what the choice of the metric changes; the paper has no table of it."""
+    """Compare the two metrics; the paper has no table of this."""
     columns = {
         f"{scope} kernel, {bandwidth:.0%}": (
             ("normal", kernel_name(scope, bandwidth)),
@@ -147,7 +147,7 @@ def table_metric(results):
 
 
 def table_bandwidth(results):
-    """Return AUC and MSE against Laplace for bandwidths from 5% to 15%; no table in the paper."""
+    """Compare AUC and MSE with Laplace for bandwidths from 5% to 15%; not a table of the paper."""
     columns = {
         f"{measure.upper()}, {bandwidth:.0%}": (
             ("normal", kernel_name("global", bandwidth)),
@@ -168,7 +168,7 @@ def table_bandwidth(results):
 
 
 def claims(results):
-    """Return what the text says beside the tables."""
+    """Return the claims of the text that are not in the tables."""
     names = [name for name in DATASETS if name in results.datasets]
     one, three = table_1(results), table_3(results)
     return Claims(

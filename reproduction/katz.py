@@ -1,4 +1,4 @@
-"""Tasks of Katz et al. (2012): C4.5, its three corrections and a forest on the same parts."""
+"""Tasks of Katz et al. (2012): C4.5, its three corrections and a forest on the same folds."""
 
 import warnings
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ VARIANTS = {
 }
 LAPLACE = "C4.5, Laplace"  # Weka's option -A, off by default
 SIZES = tuple(range(10, 100, 10))  # training sizes, in % of all cases
-# The AUC with two ways to count ties, and two ways to average over several classes.
+# The AUC, with two ways to count ties and two ways to average over several classes.
 AREAS = {
     f"auc{suffix}{name}": {"average": average, "ties": ties}
     for (suffix, average), (name, ties) in product(
@@ -170,7 +170,7 @@ def _fit_models(X, y, seed):
         warnings.filterwarnings("ignore", "No test of the tree can be checked")
         for name, options in VARIANTS.items():
             models[name] = ConfDTreeClassifier(learner.tree_, **options).fit(X, y)
-    # The defaults of Weka 3.6: ten trees, which try log2 of the number of attributes plus one.
+    # Weka 3.6's defaults: ten trees that try log2(number of attributes) + 1 attributes per test.
     features = int(np.log2(X.shape[1])) + 1
     forest = RandomForestClassifier(10, max_features=features, random_state=seed)
     models["random forest"] = give_codes(forest, X).fit(X, y)
@@ -178,5 +178,5 @@ def _fit_models(X, y, seed):
 
 
 def _break_ties(p, seed):
-    """Return the tree's own probabilities with noise that only breaks ties."""
+    """Return the tree's probabilities with noise that breaks ties and changes nothing else."""
     return p + np.random.default_rng(seed).uniform(0, 1e-9, p.shape)

@@ -39,7 +39,7 @@ from reproduction.reproduce import MeasuredFigure, Reproduction
 from reproduction.tables import Picture, Table, number
 
 _METHODS = (*VARIANTS, "random forest")
-_UNPUBLISHED = {LAPLACE: 1, "noise": 0}  # sign of a gain in favour of the method; 0 for none
+_UNPUBLISHED = {LAPLACE: 1, "noise": 0}  # sign of a gain that favours the method; 0 for neither
 
 
 def _table_i(results, key, title, ties, notes):
@@ -98,7 +98,7 @@ table_i_ties_0 = partial(
 
 
 def _table_ii(results, key, title, ties):
-    """Return the tests over the data sets."""
+    """Return the table of significance tests over the data sets."""
     rows = {}
     for (average, kind), published in TABLE_II.items():
         names = [n for n in list_names(results) if (n in SEVERAL) == (kind == "several classes")]
@@ -138,7 +138,7 @@ table_ii_ties_0 = partial(
 
 
 def table_iii(results):
-    """Return the share of the cases that the method affects."""
+    """Return the table of the share of cases that the method affects."""
     rows = {}
     for name in list_names(results, missing=True):
         rows[name] = [
@@ -208,7 +208,7 @@ _LINES = (
 
 
 def _mean_gain(estimates):
-    """Return the mean over the sets that have a gain."""
+    """Return the mean over the sets for which a gain is defined."""
     means = [found.mean for found in estimates if found is not None]
     return np.mean(means) if means else np.nan
 

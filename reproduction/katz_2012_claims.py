@@ -1,4 +1,4 @@
-"""Judge what the text of Katz et al. (2012) says by what was measured."""
+"""Judge the claims in the text of Katz et al. (2012) by our measurements."""
 
 import numpy as np
 from scipy.stats import spearmanr, wilcoxon
@@ -9,12 +9,12 @@ from reproduction.published_2012 import VARIANTS
 from reproduction.tables import Claims, number
 from reproduction.verdicts import Claim
 
-# Least class ratio of an imbalanced set; gains that differ by less, in %, count as equal.
+# Smallest class ratio of an imbalanced set; gains that differ by less, in %, count as equal.
 _UNEVEN, _SAME = 3, 0.05
 
 
 def claims(results):
-    """Return what the text says, and the verdicts."""
+    """Return the claims of the text, with verdicts."""
     names = list_names(results)
     return Claims(
         (
@@ -31,7 +31,7 @@ def claims(results):
 
 
 def _wins(results, names, area):
-    """Return the numbers of gains and losses of the three variants, and the losses by name."""
+    """Return the number of gains of the three variants, of losses, and the names of the losses."""
     up, down = 0, []
     for name in names:
         for variant in VARIANTS:
@@ -105,7 +105,7 @@ def _claim_no_correlation(results, names):
 
 
 def _claim_small(results, names):
-    """Judge Figure 6 as a sentence."""
+    """Judge the claim that Figure 6 illustrates."""
     text = "The gain is larger on small training sets: it falls as they grow (Figure 6)."
     ends = {}
     for name in (n for n in names if results.has(n, f"{SIZES[0]} %")):

@@ -1,4 +1,4 @@
-"""Gains over C4.5 in Katz et al. (2012), and how they agree with the published ones."""
+"""Gains over C4.5 for Katz et al. (2012), and their agreement with the published ones."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,21 +9,21 @@ from reproduction.agreement import OPEN, OTHER, SAME, WEAKER, Cell, Estimate
 from reproduction.katz import CODINGS
 from reproduction.tables import number
 
-# Percentage points within which values are close, because the paper gives no errors.
+# Values within this many percentage points are close; the paper gives no errors.
 CLOSE_GAIN, CLOSE_SHARE = 1.5, 6.0
 LEAST = 0.25  # smaller gains, in %, count as none
 
 
 @dataclass(frozen=True)
 class CloseCell(Cell):
-    """A value without an error: close to the published one, of the same sign, or of the other."""
+    """A value whose published counterpart has no error; judged by closeness, then by sign."""
 
     what: ClassVar[str] = f"The gain is within {CLOSE_GAIN} points of the published one"
     close: float = CLOSE_GAIN
 
     @property
     def agreement(self):
-        """SAME if close, WEAKER in the same direction, OTHER in the other direction."""
+        """SAME if close, WEAKER if in the same direction, OTHER if in the other direction."""
         if self.published is None:
             return None
         if self.ours is None:
@@ -55,7 +55,7 @@ class PValueCell(Cell):
 
     @property
     def agreement(self):
-        """Whether both or neither are significant; a significant loss is the other sign."""
+        """Whether both or neither are significant; a significant loss counts as the other sign."""
         if self.ours is None:
             return OPEN
         sure = self.ours.p < 0.05
@@ -76,7 +76,7 @@ class PValueCell(Cell):
 
 @dataclass(frozen=True)
 class MeanCell(Cell):
-    """A mean beside the published one, which is shown but not judged."""
+    """A mean that is shown beside the published one but not judged."""
 
     shown: float = 0.0
 
@@ -87,9 +87,9 @@ class MeanCell(Cell):
 
 
 def gain(results, name, method, area, tree="folds"):
-    """Return the relative gain in AUC over C4.5 in %, the mean over the samples, or None.
+    """Return the mean relative gain in AUC over C4.5 in %, or None.
 
-    If all cases tie (one leaf) and ties count 0, the AUC is 0, and there is no relative gain.
+    If all cases tie (one leaf) and ties count 0, the AUC is 0, and the relative gain is undefined.
     """
     ours, base = (results.values(name, tree, m, area) for m in (method, "C4.5"))
     some = base > 0

@@ -1,4 +1,4 @@
-"""Shared style of the papers' pictures; the same picture always gives the same file."""
+"""Shared style of the papers' figures; drawing a figure twice gives the same file."""
 
 from contextlib import contextmanager
 

@@ -25,7 +25,7 @@ SEEDS = {
 
 @contextmanager
 def note_run(folder, command, results):
-    """Add a line to ``runs.jsonl`` if a run adds to the file of results, even if interrupted.
+    """Add a line to ``runs.jsonl`` if a run adds results, even if it is interrupted.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def note_run(folder, command, results):
 
 
 def describe_run(command, start):
-    """Return what a run depends on besides its data and seeds, as JSON values."""
+    """Return what a run depends on, apart from its data and seeds, as JSON values."""
     return {
         "command": command,
         "date": f"{start:%Y-%m-%d}",
@@ -59,7 +59,7 @@ def describe_run(command, start):
 
 
 def read_runs(folder, file, protocol, default):
-    """Return the runs that added to a file of results, oldest first.
+    """Return the runs that added to a results file, oldest first.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def read_runs(folder, file, protocol, default):
     file : str
         Name of the file.
     protocol, default : str
-        Protocol of the requested runs, and that of commands without one.
+        Protocol of the requested runs, and the protocol of commands that do not name one.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def write_provenance(about):
 
 
 def find_commit():
-    """Return the commit of the code, marked if the code was changed since; or "unknown"."""
+    """Return the commit of the code, with a note if there are local changes, or "unknown"."""
     top = Path(__file__).parents[1]
     try:
         commit, changed = (
@@ -132,7 +132,7 @@ def find_commit():
 
 
 def describe_hardware():
-    """Return the class of the machine: architecture, cores, operating system."""
+    """Return a description of the machine: architecture, cores, operating system."""
     return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
 
 

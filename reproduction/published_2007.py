@@ -6,8 +6,9 @@ the standard error over the 100 samples.
 
 from reproduction.agreement import read_published
 
-# Global kernel minus Laplace, AUC: both on reduced-error pruned trees; both on normally pruned
-# ones; kernel on normal against Laplace on unpruned trees; kernel against NBTree.
+# AUC of the global kernel minus that of Laplace: both on reduced-error pruned trees; both on
+# normally pruned trees; kernel on normally pruned and Laplace on unpruned trees. Last: minus that
+# of NBTree.
 TABLE_1 = read_published(
     """
     bupa       0.26±0.77   0.39±0.84   0.03±0.81   0.91±0.93
@@ -28,7 +29,7 @@ TABLE_1 = read_published(
     ["both reduced-error", "both normal", "normal vs unpruned", "kernel vs NBTree"],
 )
 
-# Global kernel of bandwidth 5% on normally pruned trees, MSE minus that of Laplace or of NBTree,
+# MSE of the global kernel (bandwidth 5%, normally pruned trees) minus that of Laplace or NBTree,
 # with the p-value of a one-sided Wilcoxon test.
 TABLE_2 = read_published(
     """
@@ -50,8 +51,9 @@ TABLE_2 = read_published(
     ["kernel vs Laplace", "p", "kernel vs NBTree", "p"],
 )
 
-# Kernel inside the separators' subsets, bandwidth 5%, minus Laplace: AUC, both on normally pruned
-# trees; AUC, against Laplace on unpruned ones; MSE, both on normally pruned ones, with its p-value.
+# Kernel inside the separators' subsets (bandwidth 5%, normally pruned trees) minus Laplace: AUC
+# with Laplace on normally pruned trees; AUC with Laplace on unpruned trees; MSE with Laplace on
+# normally pruned trees, with its p-value.
 TABLE_3 = read_published(
     """
     bupa      -2.87±0.82  -3.23±0.80  -1.80±0.88  0.041

@@ -44,7 +44,7 @@ TABLE_I_WEIGHTED = read_published(
     [*VARIANTS, "random forest"],
 )
 
-# p of Wilcoxon's and the paired t-test over the data sets; the sign is that of the gain.
+# p-values of Wilcoxon's test and the paired t-test over the data sets, with the sign of the gain.
 TABLE_II = {
     ("average", "several classes"): {"NORM": (0.043, 0.15), "TDIST": (0.018, 0.004),
                                      "COMB": (0.018, 0.005)},
@@ -54,7 +54,7 @@ TABLE_II = {
                                  "COMB": (0.005, 0.002)},
 }  # fmt: skip
 
-# Share of the cases, in %, with a probability that changed by 10% or more.
+# Share of cases, in %, whose probability changed by 10% or more.
 TABLE_III = read_published(
     """
     cancer          5.8  70.1   6.6

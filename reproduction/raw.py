@@ -1,4 +1,4 @@
-"""Raw results as one Parquet file: one row per method and sample, with their provenance."""
+"""Store raw results in one Parquet file: one row per method and sample, with provenance."""
 
 import json
 

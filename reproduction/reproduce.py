@@ -1,6 +1,6 @@
 """Reproduce a paper: run its tasks, fill its tables, draw its figures and write a report.
 
-A paper is a module with a ``REPRODUCTION``; :data:`PAPERS` lists the papers.
+Each paper is a module with a ``REPRODUCTION``; :data:`PAPERS` lists them.
 """
 
 import json
@@ -31,7 +31,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class MeasuredFigure:
-    """A figure that is drawn from its own results.
+    """A figure that needs its own measurements.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Reproduction:
         Reference of the paper.
     datasets : dict
         Name in the paper -> coding, in which ``data`` is the name in :data:`reproduction.data.SETS`
-        and ``meaning`` says which class is positive.
+        and ``meaning`` describes the positive class.
     samples : int
         Number of samples of a full run.
     protocols : tuple of str
@@ -131,7 +131,7 @@ def reproduce(
     progress : bool
         Whether to show a progress bar on a terminal.
     finished : bool
-        Whether to measure nothing and only report what is finished.
+        Whether to report finished results without measuring anything.
     command : str
         Command as the user typed it, for the report.
 
@@ -179,7 +179,7 @@ def reproduce(
 
 
 def select_finished(tasks, path):
-    """Return the records of the tasks that a file has."""
+    """Return the records in a file that belong to the tasks."""
     done = {json.dumps(record["task"], sort_keys=True): record
             for record in (read_records(path)[0] if path.exists() else ())}  # fmt: skip
     keys = (json.dumps(task, sort_keys=True) for task in tasks)
@@ -230,7 +230,7 @@ def write_report(paper, about, records, tables, figures, out, data_dir=None):
 
 
 def report_name(paper, about):
-    """Return the name of a report's files: the paper's, with the protocol if not the default."""
+    """Return the name of a report's files: the paper and, if not the default, the protocol."""
     protocol = about.get("protocol", paper.protocols[0])
     return paper.name if protocol == paper.protocols[0] else f"{paper.name}-{protocol}"
 
@@ -254,7 +254,7 @@ def _choose(kind, available, paper, wanted, everything):
 
 
 def _describe(paper, records, found, missing, protocol, samples):
-    """Return a description of the samples: how many, of which data, and whether they suffice."""
+    """Return a description of the samples: their number, their data, and whether they suffice."""
     results = Results(records)
     taken = Counter(record["task"]["dataset"] for record in records
                     if "rows" in record and "size" not in record["task"])  # fmt: skip

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-# All other fields have 6 digits.
+# All other fields are rounded to 6 digits.
 DIGITS = {"areas": 5, "kappa": 4, "hits_and_errors": 4, "affected": 4}
 
 
 def round_row(row):
-    """Return a row with as many digits as the file of raw results keeps.
+    """Return a row rounded to the digits that the file of raw results keeps.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Results:
     unavailable : list of str
         Data sets that were requested but are not available.
     enough : bool
-        Whether samples and sets suffice for verdicts.
+        Whether there are enough samples and data sets for verdicts.
     about : dict
         Description of each data set.
     failures : list of str
@@ -68,7 +68,7 @@ class Results:
         self.datasets = list(dict.fromkeys(dataset for dataset, _, _ in self._rows))
 
     def has(self, dataset, tree, method="C4.5"):
-        """Return whether there are rows of a method."""
+        """Return whether a method has rows."""
         return (dataset, tree, method) in self._rows
 
     def values(self, dataset, tree, method, field):

@@ -1,7 +1,7 @@
 """Read the data sets in ``data_files``, and a user's own copies of them.
 
-No package has these sets as the UCI repository publishes them. ``data_files/README.md`` says where
-they come from, and ``SHA256SUMS`` holds their checksums.
+No package has these sets as the UCI repository publishes them. ``data_files/README.md`` states
+where they come from, and ``SHA256SUMS`` contains their checksums.
 """
 
 import csv
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).with_name("data_files")
 
 @dataclass(frozen=True)
 class Layout:
-    """What a data file must contain.
+    """Expected content of a data file.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Layout:
     codes : dict
         Other spellings of the classes.
     numeric : bool
-        Whether all columns hold numbers.
+        Whether all columns are numeric.
     """
 
     file: str
@@ -71,7 +71,7 @@ def read_shipped(name):
     Raises
     ------
     ValueError
-        If the file is not the one that was published with this repository.
+        If the file differs from the one published with this repository.
     """
     layout = LAYOUTS[name]
     path = FOLDER / layout.file
@@ -90,9 +90,9 @@ def list_checksums():
 
 
 def read_file(path, layout):
-    """Read a file with the class in the last column or, as in some files of UCI, in the first.
+    """Read a file with the class in the last column or, as in some UCI files, in the first.
 
-    A line of names and lines that begin with a semicolon are skipped.
+    A header line and lines that begin with a semicolon are skipped.
 
     Parameters
     ----------

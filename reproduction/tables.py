@@ -5,17 +5,17 @@ from dataclasses import asdict, dataclass, is_dataclass
 from reproduction.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
 from reproduction.verdicts import state_rule
 
-_WIDEST = 60  # most characters of a cell that holds a value rather than a sentence
+_WIDEST = 60  # maximum length of a cell that holds a value rather than a sentence
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper with our values in it.
+    """A table of the paper, with our values.
 
     Attributes
     ----------
     key : str
-        Number of the table, or a word for a table that the paper does not print.
+        Number of the table, or a word for a table that is not in the paper.
     title : str
         Title of the table.
     columns : tuple of str
@@ -148,7 +148,7 @@ def total_sentence(counts):
 
 
 def opposite_sentences(counts):
-    """Yield a sentence on cells that are significant with opposite signs, if there can be any."""
+    """Yield a sentence about significant cells with opposite signs, if errors were published."""
     if counts[OPPOSITE]:
         yield f"**{counts[OPPOSITE]} cell(s) are significant in both with opposite signs.**"
     elif counts["within_error"] is not None:
@@ -156,7 +156,7 @@ def opposite_sentences(counts):
 
 
 def number(value, digits=2):
-    """Return a number with a real minus sign; a number that rounds to zero has no sign."""
+    """Return a number with a typographic minus sign; a number that rounds to zero has none."""
     text = f"{value:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
@@ -175,7 +175,7 @@ def _cell_dict(cell):
 
 
 def _cell_text(cell):
-    """Return our value, the published one and a mark; insignificant is italic, bad is bold."""
+    """Return our value (italic if insignificant, bold if bad), the published one and a mark."""
     if hasattr(cell, "to_text"):
         return f"{cell.to_text()} {MARKS.get(cell.agreement, '')}".rstrip()
     if cell.ours is None:

@@ -1,8 +1,8 @@
-"""Section 5.2 of Alvarez, Bernard and Deffuant (2007): why separators divide better than leaves.
+"""The example of Section 5.2 of Alvarez, Bernard and Deffuant (2007).
 
-Cases are uniform in a square. The probability of class 1 depends only on x: it rises smoothly
-around -0.25 and falls sharply around 0.25. The tree has three leaves, but its boundary has two
-pieces.
+It shows why separators divide the cases better than leaves. Cases are uniform in a square. The
+probability of class 1 depends only on x: it rises smoothly around -0.25 and falls sharply around
+0.25. The tree has three leaves, but its boundary has two pieces.
 """
 
 from dataclasses import dataclass
@@ -56,15 +56,15 @@ class Example:
     subset: np.ndarray
 
     def findings(self):
-        """Return the numbers behind the paper's three remarks.
+        """Return the measurements behind the paper's three remarks.
 
         Returns
         -------
         findings : dict of float
             Mean absolute deviations of the ``leaf`` and ``separator`` estimates from the truth, and
-            of the latter from the estimate along x. The ``side_effect``: what the leaf, and the
-            separators, add to the probability just inside the soft border. The largest
-            ``asymmetry`` of the leaf's estimate, and that of the truth.
+            of the latter from the estimate along x. The ``side_effect`` is how much the leaf and
+            the separators add to the probability just inside the soft border. The ``asymmetry`` is
+            the largest one in the leaf's estimate, and in the truth.
         """
         inside = (self.x > self.left) & (self.x < self.left + _HALF_WIDTH)
         depth = np.linspace(0.01, (self.right - self.left) / 2 - 0.01, 50)
@@ -82,7 +82,7 @@ class Example:
         }
 
     def _asymmetry(self, curve, depth):
-        """Return the largest difference between positions equally deep inside the two borders."""
+        """Return the largest difference between positions equally far inside the two borders."""
         left = np.interp(self.left + depth, self.x, curve)
         right = np.interp(self.right - depth, self.x, curve)
         return float(np.abs(left - right).max())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 TOO_FEW = "too few to say"
-# Strength of a claim -> share of the judged cases from which it holds, and holds in part.
+# Strength of a claim -> smallest shares of the judged cases for "holds" and "holds in part".
 LIMITS = {
     "tested": (1.0, 1.0),
     "always": (1.0, 0.5),
@@ -12,9 +12,9 @@ LIMITS = {
     "mostly": (0.5, 0.25),
     "somewhere": (1e-9, 1e-9),
 }
-LEAST_SAMPLES = 0.1  # least share of the samples of a full run
-LEAST_SETS = 0.75  # least share of the data sets of the paper
-LEAST_JUDGED = 5  # least number of significant cells, data sets, samples or draws
+LEAST_SAMPLES = 0.1  # smallest share of the samples of a full run
+LEAST_SETS = 0.75  # smallest share of the data sets of the paper
+LEAST_JUDGED = 5  # smallest number of significant cells, data sets, samples or draws
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Claim:
     says : str
         Strength of the claim, one of :data:`LIMITS`; "tested" if one significance test decides.
     good, judged : int
-        Number of significant cells, data sets, samples or draws that support the claim, and that
-        can be judged. A test is supported by all or none of its data sets.
+        Number of significant cells, data sets, samples or draws that support the claim, and number
+        of those that can be judged. All or none of the data sets of a test support the claim.
     evidence : str
         What we measured.
     """
@@ -42,7 +42,7 @@ class Claim:
 
     @property
     def counts(self):
-        """What the verdict rests on, in a few words."""
+        """The basis of the verdict, in a few words."""
         if self.says == "tested":
             return f"one test over {self.judged} sets"
         return f"{self.good}/{self.judged}, “{self.says}”"
@@ -67,7 +67,7 @@ def judge(says, good, judged, *, enough=True):
     says : str
         One of :data:`LIMITS`.
     good, judged : int
-        Number of cases that support the claim, and that can be judged.
+        Number of cases that support the claim, and of those that can be judged.
     enough : bool
         Whether the samples and data sets suffice, see :func:`is_enough`.
 
@@ -93,9 +93,9 @@ def is_enough(samples, full, n_sets, n_all):
     Parameters
     ----------
     samples, full : int
-        Samples taken of each set, and in a full run.
+        Number of samples of each set, and in a full run.
     n_sets, n_all : int
-        Data sets measured, and in the paper.
+        Number of data sets measured, and in the paper.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Make the pictures of the README and the guide again: make pictures (needs Chromium).
+"""Redraw the pictures of the README and the guide: make pictures (needs Chromium).
 
-Those of docs/quality.md are drawn by ``make quality``, those of docs/reproduction.md by
-``python -m reproduction``.
+``make quality`` draws the pictures of docs/quality.md, and ``python -m reproduction`` those of
+docs/reproduction.md.
 """
 
 from docs.images import (

@@ -1,6 +1,6 @@
-"""Draw Figures 1 to 5 of Katz et al. (2012) from our own objects: python -m docs.images.confdtree.
+"""Draw Figures 1 to 5 of Katz et al. (2012) with our model: python -m docs.images.confdtree.
 
-Every number in them is read from a fitted ConfDTreeClassifier and its trace.
+Every number in the figures is read from a fitted ConfDTreeClassifier and its trace.
 """
 
 from itertools import pairwise
@@ -22,7 +22,7 @@ INK, BLUE, RED, GREY = "#222222", "#1f5fa8", "#b5402a", "#8a8a8a"
 
 
 def main():
-    """Draw them all."""
+    """Draw all figures."""
     tree, X, y = paper_example()
     model = kt.ConfDTreeClassifier(tree).fit(X, y)
     narrow = kt.ConfDTreeClassifier(tree, z_other=0.5).fit(X, y)
@@ -43,20 +43,20 @@ def main():
 
 
 def draw_intervals(ax, model):
-    """Figure 1."""
+    """Draw Figure 1: the confidence intervals."""
     draw_tree(ax, model)
     for node in (0, 1):
         list_classes(ax, model, node, bold=())
 
 
 def draw_down(ax, model):
-    """Figure 2."""
+    """Draw Figure 2: the path down the tree."""
     path = model.tree_.path(model.tree_.apply(CASE)[0])
     draw_tree(ax, model, path=path)
 
 
 def draw_up(ax, model):
-    """Figure 3."""
+    """Draw Figure 3: the way back up."""
     (trace,) = model.trace(CASE)
     draw_tree(ax, model, path=[step.node for step in trace.path[::-1]], upward=True)
     for step in trace.path[1:]:
@@ -64,7 +64,7 @@ def draw_up(ax, model):
 
 
 def draw_routes(ax, model):
-    """Figure 4."""
+    """Draw Figure 4: alternative routes."""
     (trace,) = model.trace(CASE)
     root = trace.path[-1]
     draw_tree(ax, model, path=[0, 1, 2], upward=True, dashed=[(0, 4)])
@@ -85,7 +85,7 @@ def draw_routes(ax, model):
 
 
 def draw_fine(ax, model):
-    """Figure 5."""
+    """Draw Figure 5: the certainty fine."""
     (trace,) = model.trace(CASE)
     draw_tree(ax, model, path=[0, 1, 2], upward=True)
     list_classes(ax, model, 0, bold=(), step=trace.path[-1])
@@ -93,7 +93,7 @@ def draw_fine(ax, model):
 
 
 def draw_tree(ax, model, path=(), upward=False, dashed=()):
-    """Nodes, edges and the path; leaves show their probabilities."""
+    """Draw nodes, edges and the path; leaves show their probabilities."""
     tree = model.tree_
     steps = list(pairwise(path))
     for node in range(1, tree.n_nodes):
@@ -131,7 +131,7 @@ def draw_tree(ax, model, path=(), upward=False, dashed=()):
 
 
 def list_classes(ax, model, node, bold, step=None):
-    """Cases and interval of each class, at the level at which it is compared."""
+    """List the cases and the interval of each class, at the level used in the comparison."""
     x, y = NOTE[node]
     for c, label in enumerate(model.classes_):
         assigned = step is None or label == step.assigned
@@ -151,7 +151,7 @@ def list_classes(ax, model, node, bold, step=None):
 
 
 def say_result(ax, trace):
-    """The probabilities before and after."""
+    """Write the probabilities before and after."""
     before, after = (
         ", ".join(f"{p:.6g}" for p in values)
         for values in (trace.tree_probability, trace.probability)

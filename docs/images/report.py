@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def main():
-    """Write the demonstration's page and take its pictures."""
+    """Write the demo report and take its pictures."""
     with TemporaryDirectory() as folder, sync_playwright() as play:
         page = Path(folder) / "demo.html"
         demo(page)
@@ -26,7 +26,7 @@ def main():
 
 
 def take_pictures(tab):
-    """The first screen, the panel, the chart of distances, and a phone in the dark."""
+    """Take the first screen, the panel, the distance chart, and dark mode on a phone."""
     tab.screenshot(path=HERE / "report.png")
     tab.locator("#tab-whatif").click()
     tab.locator(".lock").nth(2).click()

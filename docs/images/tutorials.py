@@ -15,17 +15,17 @@ HERE = Path(__file__).parent
 
 
 def main():
-    """Show what the tutorials make, and the page of an audit that raises an alarm."""
+    """Show the results of the tutorials, and the page of an audit that raises an alarm."""
     take_picture(kt.keep(names_of("pipeline")["pipeline"]), "tutorial_tree")
     take_picture(names_of("defend")["story"], "tutorial_story")
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = kt.KeptTreeClassifier().fit(X[:400], y[:400])
-    new = X[400:].assign(**{"worst perimeter": 1.2 * X["worst perimeter"]})  # another device
+    new = X[400:].assign(**{"worst perimeter": 1.2 * X["worst perimeter"]})  # from another device
     take_audit(kt.audit(model, new, y[400:]))
 
 
 def names_of(tutorial):
-    """The variables at the end of a tutorial."""
+    """Return the variables at the end of a tutorial."""
     names = {}
     with TemporaryDirectory() as folder:
         text = (HERE.parent / "start" / f"{tutorial}.md").read_text()

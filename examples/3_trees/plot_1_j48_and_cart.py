@@ -38,7 +38,7 @@ for ax, (name, learner) in zip(axes, learners.items(), strict=True):
 plt.show()
 
 # %%
-# The tree of J48, as text. A leaf ends in its class, its training cases and, after the slash, how
+# The tree of J48 as text. A leaf shows its class, its training cases and, after the slash, how
 # many of them belong to another class.
 
 print(learners["J48: C45Classifier()"].tree_.to_text())
