@@ -125,7 +125,7 @@ def test_constant_and_duplicated_columns_agree_with_the_reference(case):
 
 @settings(max_examples=60, deadline=None)
 @given(trees(missing=("error", "child", "share", "mixed")), st.integers(0, 999))
-def test_any_tree_agrees_with_the_reference_missing_values_included(tree, seed):
+def test_any_tree_agrees_with_the_reference_even_with_missing_values(tree, seed):
     X = random_rows(
         tree, seed, n=12, missing=0.0 if (tree.missing == -2)[tree.kind > 0].any() else 0.2
     )
@@ -160,11 +160,11 @@ def test_the_nearest_point_really_has_another_class_and_lies_at_the_stated_dista
     np.testing.assert_array_equal(tree.route(point), nearest.leaf[there])
     for x, p, d in zip(X[there], point, nearest.distance[there], strict=True):
         moved = measure(tree, boundary.metric_, x, p)
-        assert moved == pytest.approx(d, rel=1e-6, abs=1e-6)  # float32 steps to the next number
+        assert moved == pytest.approx(d, rel=1e-6, abs=1e-6)  # the point is the next float32 number
 
 
 def measure(tree, metric, x, p):
-    """Return the distance of two encoded cases; a missing value costs nothing."""
+    """Return the distance between two encoded cases; a missing value costs nothing."""
     total = 0.0
     for f, labels in enumerate(tree.categories):
         if np.isnan(x[f]) or x[f] == p[f]:
@@ -177,10 +177,10 @@ def measure(tree, metric, x, p):
 
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[2]], ids=str)
-def test_points_and_leaves_are_computed_when_asked_for_and_outlive_another_fit(case):
+def test_points_and_leaves_are_computed_lazily_and_survive_another_fit(case):
     tree = make(case, missing="mixed")
     X = random_rows(tree, 15, n=3000, missing=0.02)
-    rows = np.tile(X, (12, 1))  # more than one block of rows for a thread
+    rows = np.tile(X, (12, 1))  # more than one block of rows per thread
     boundary = fitted(tree, X)
     expected = arrays(boundary.nearest(decode(tree, X)))
     boundary.set_params(n_jobs=2)
@@ -196,13 +196,13 @@ def test_points_and_leaves_are_computed_when_asked_for_and_outlive_another_fit(c
         nearest.distance = 0
 
 
-def test_unmoved_coordinates_keep_the_users_value():
+def test_unchanged_coordinates_keep_their_input_value():
     tree = make(CASES[1])
     X = random_rows(tree, 5, n=50, on_threshold=0.0)
     nearest = fitted(tree, X).nearest(X)
     same = nearest.point == X
     assert same.any()
-    # One changed coordinate is put on the far side of a threshold of the tree, never elsewhere.
+    # Each changed coordinate lies just beyond a threshold of the tree.
     thresholds = tree.threshold[tree.kind == 1]
     gaps = np.abs(nearest.point[~same][:, None] - thresholds).min(axis=1)
     assert gaps.max() < 1e-6
@@ -238,10 +238,10 @@ def test_the_sign_agrees_with_the_tree_where_the_distance_is_positive(case):
     assert (single[away, inside[away]] <= 0).all()
 
 
-def test_shifting_data_and_thresholds_together_changes_no_bit():
+def test_shifting_data_and_thresholds_together_gives_identical_results():
     tree = make(CASES[5])
     X = random_rows(tree, 8, n=100).round(6) * 2**20
-    shift = 2.0**40  # the result is exact, because all numbers keep their bits
+    shift = 2.0**40  # exact: shifted whole numbers still fit into 53 bits
     scaled = {"threshold": np.round(tree.threshold, 6) * 2**20}
     plain = rebuilt(tree, **scaled)
     moved = rebuilt(tree, threshold=np.round(scaled["threshold"]) + shift)
@@ -261,7 +261,7 @@ def rebuilt(tree, **changes):
 
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[2], CASES[6]], ids=str)
-def test_layout_threads_and_blocks_change_no_bit(case):
+def test_results_do_not_depend_on_memory_layout_threads_or_blocks(case):
     tree = make(case)
     X = random_rows(tree, 9, n=1500)
     boundary = fitted(tree, X)
@@ -274,13 +274,13 @@ def test_layout_threads_and_blocks_change_no_bit(case):
         assert equal(results(boundary, same), whole)
     parts = [results(boundary, X[a:b]) for a, b in ((0, 1), (1, 130), (130, 999), (999, 1500))]
     assert equal([np.concatenate(p) for p in zip(*parts, strict=True)], whole)
-    many = np.tile(X, (30, 1))  # more than one block of rows for a thread
+    many = np.tile(X, (30, 1))  # more than one block of rows per thread
     assert equal(results(boundary, many, n_jobs=2), [np.concatenate([part] * 30) for part in whole])
 
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[5]], ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_a_huge_value_changes_no_bit_of_the_other_rows_in_its_block(case, order):
+def test_a_huge_value_does_not_affect_other_rows_of_its_block(case, order):
     tree = make(case)
     X = random_rows(tree, 9, n=300)
     with_huge = np.array(X, order=order)
@@ -294,7 +294,7 @@ def test_a_huge_value_changes_no_bit_of_the_other_rows_in_its_block(case, order)
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shift", [0, 2**20])
-def test_single_precision_is_close_wherever_the_data_lie_and_however_wide(dtype, shift):
+def test_single_precision_is_accurate_for_any_offset_and_scale_of_the_data(dtype, shift):
     tree = make(CASES[1])
     X = random_rows(tree, 8, n=200)
     width = np.array([1.0, 2.0**10, 2.0**60, 2.0**-60])
@@ -331,7 +331,7 @@ def equal(a, b):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, monkeypatch):
+def test_searching_a_large_tree_and_evaluating_all_of_it_give_identical_results(case, monkeypatch):
     tree = make(case, missing="mixed")
     X = random_rows(tree, 13, n=300, missing=0.05)
     rows, wanted = decode(tree, X), tree.classes[np.arange(len(X)) % len(tree.classes)]
@@ -349,7 +349,7 @@ def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, m
         np.testing.assert_array_equal(a, b)
 
 
-def test_concurrent_calls_return_what_serial_ones_do():
+def test_concurrent_calls_return_the_same_as_serial_calls():
     tree = make(CASES[2])
     X = random_rows(tree, 10, n=3000)
     boundary = fitted(tree, X)
@@ -368,7 +368,7 @@ def test_concurrent_calls_return_what_serial_ones_do():
             assert equal(concurrent, serial)
 
 
-def test_a_fresh_boundary_may_be_used_first_by_eight_threads_at_once():
+def test_eight_threads_can_use_a_new_boundary_at_the_same_time():
     warm = make(CASES[2], missing="mixed")
     X = random_rows(warm, 14, n=2000, missing=0.02)
     rows = decode(warm, X)
@@ -410,7 +410,7 @@ def test_a_memory_map_is_read_in_place(tmp_path, order):
     assert equal(arrays(boundary.nearest(mapped)), arrays(boundary.nearest(X)))
 
 
-def test_a_chain_of_ten_thousand_tests_is_a_tree_too():
+def test_distances_are_correct_for_a_chain_of_ten_thousand_tests():
     n = 10_000
     inner = np.arange(n)
     kind = np.concatenate([np.ones(n, int), np.zeros(n + 1, int)])
@@ -438,12 +438,12 @@ def test_a_chain_of_ten_thousand_tests_is_a_tree_too():
     assert boundary.program_.double.n_slots <= 3
 
 
-def test_slots_grow_with_the_logarithm_of_the_tree():
+def test_slots_grow_logarithmically_with_the_number_of_leaves():
     tree = make((500, 9, 6, 2, "float64", None))
     assert fitted(tree, random_rows(tree, 0)).program_.double.n_slots <= 12
 
 
-def test_a_tree_of_one_leaf_or_one_class_has_no_boundary():
+def test_a_tree_with_one_leaf_or_one_class_has_no_boundary():
     leaf = Tree(
         kind=[0], feature=[-1], threshold=[np.nan], child_start=[0, 0], child=[], missing=[-2],
         counts=[[3, 4, 0]], classes=["a", "b", "c"], n_features=2,
@@ -488,7 +488,7 @@ def test_a_leaf_that_no_float32_reaches_is_not_a_region():
     np.testing.assert_array_equal(Boundary(narrow).fit(X).distance(X), [np.inf, np.inf])
 
 
-def test_the_point_on_a_threshold_counts_as_inside_and_steps_over_it():
+def test_a_case_on_a_threshold_has_distance_zero_and_moves_just_beyond_it():
     boundary = Boundary(stump(), Metric(scales=[2.0, 1.0])).fit(np.eye(2))
     nearest = boundary.nearest([[2.5, 0.0], [3.5, 0.0]])
     np.testing.assert_array_equal(nearest.distance, [0.0, 0.5])
@@ -497,7 +497,7 @@ def test_the_point_on_a_threshold_counts_as_inside_and_steps_over_it():
     np.testing.assert_array_equal(boundary.signed_distance([[2.5, 0.0]]), [[0.0, 0.0]])
 
 
-def test_a_target_class_is_reached_or_already_there():
+def test_the_nearest_point_has_the_target_class_and_a_case_of_that_class_stays():
     tree = make(CASES[2])
     X = random_rows(tree, 12, n=60)
     rows, boundary = decode(tree, X), fitted(tree, X)
@@ -515,7 +515,7 @@ def test_a_target_class_is_reached_or_already_there():
         assert equal(*([a[wanted == c] for a in one] for one in both))
 
 
-def test_a_missing_value_costs_nothing_and_gets_a_place_only_if_it_must():
+def test_a_missing_value_costs_nothing_and_is_filled_only_if_necessary():
     tree = stump(missing=[1, -2, -2])
     boundary = Boundary(tree).fit([[1.0, 0.0], [4.0, 0.0]])
     X = np.array([[np.nan, 7.0]])
@@ -526,7 +526,7 @@ def test_a_missing_value_costs_nothing_and_gets_a_place_only_if_it_must():
     np.testing.assert_array_equal(stay.point, X)
 
 
-def test_shares_that_are_equal_but_for_rounding_are_the_first_class_as_in_the_tree():
+def test_shares_equal_up_to_rounding_give_the_first_class_as_in_the_tree():
     counts = [[24_999_999, 25_000_001], [24_999_999, 0], [0, 25_000_001]]
     tree = stump(missing=[-1, -2, -2], counts=counts)
     X = np.array([[np.nan, 7.0]])
@@ -536,7 +536,7 @@ def test_shares_that_are_equal_but_for_rounding_are_the_first_class_as_in_the_tr
     np.testing.assert_array_equal(tree.predict(nearest.point), ["yes"])
 
 
-def test_the_separator_is_found_with_the_number_the_model_compares():
+def test_the_separator_is_found_with_values_rounded_as_the_model_compares_them():
     tree = stump(compare_dtype="float32", threshold=[1 + 1e-8, np.nan, np.nan])
     boundary = Boundary(tree).fit([[1.0, 0.0], [4.0, 0.0]])
     X = np.array([[1 + 3e-8, 0.0]])  # above the threshold, but not when rounded to float32
@@ -558,7 +558,7 @@ def test_huge_values_give_finite_distances():
         assert np.isfinite(boundary.nearest(X).distance).all()
 
 
-def test_a_scikit_learn_tree_is_kept_and_routed_as_it_routes_itself():
+def test_nearest_points_of_a_scikit_learn_tree_agree_with_its_own_predictions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5)).round(1)
     y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=600) > 0.5).astype(int)
@@ -573,7 +573,9 @@ def test_a_scikit_learn_tree_is_kept_and_routed_as_it_routes_itself():
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 @pytest.mark.parametrize("column", [0, 1])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_infinity_is_refused_by_row_and_column_even_where_no_test_looks(bad, column, order):
+def test_infinity_is_refused_naming_row_and_column_even_if_no_test_uses_the_column(
+    bad, column, order
+):
     boundary = Boundary(stump()).fit(np.eye(2))
     X = np.zeros((300, 2), order=order)
     X[270, column] = bad
@@ -586,7 +588,7 @@ def test_infinity_is_refused_by_row_and_column_even_where_no_test_looks(bad, col
         boundary.algebraic_distance(X)
 
 
-def test_a_missing_value_without_a_rule_is_refused_by_row():
+def test_a_missing_value_without_a_rule_is_refused_naming_the_row():
     boundary = Boundary(stump()).fit(np.eye(2))
     X = np.zeros((300, 2))
     X[123, 1] = np.nan  # no test uses this column
@@ -597,7 +599,7 @@ def test_a_missing_value_without_a_rule_is_refused_by_row():
             call(X)
 
 
-def test_a_boundary_learns_from_codes_of_the_tree_classes(monkeypatch):
+def test_labels_become_codes_of_the_tree_classes(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
     labels = np.array(["yes", "no"])[y]
     boundary, samples = Boundary(DecisionTreeClassifier(max_depth=2).fit(X, labels)), []
@@ -623,7 +625,7 @@ def test_a_pipeline_is_refused_because_its_tree_tests_transformed_columns():
     assert Boundary(alone).fit(X).n_features_in_ == 2  # nothing is transformed
 
 
-def test_an_invalid_target_metric_or_tree_is_a_clear_error():
+def test_an_invalid_target_metric_or_tree_raises_a_clear_error():
     boundary = Boundary(stump()).fit(np.eye(2))
     with pytest.raises(ValueError, match="target 'perhaps' is not a class of the tree"):
         boundary.nearest(np.eye(2), target="perhaps")
@@ -649,7 +651,7 @@ def test_a_category_that_need_not_change_stays_even_if_another_costs_nothing():
         counts=[[4, 4], [2, 0], [2, 4], [0, 4], [2, 0]], classes=["no", "yes"], n_features=2,
         categories=[("a", "b", "c"), None],
     )  # fmt: skip
-    alike = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]  # a and b are the same in the metric
+    alike = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]  # changing a into b costs nothing
     metric = Metric(scales=[1.0, 1.0], nominal={0: alike})
     X = np.array([["b", -1.0], ["a", 1.0]], dtype=object)
     nearest = Boundary(tree, metric).fit(X).nearest(X[:1])

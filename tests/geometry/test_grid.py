@@ -53,7 +53,7 @@ def boundaries(problem):
 
 
 def distance_to_classes(signed, own):
-    """Return the least cost of each class from algebraic distances; 0 for the row's own."""
+    """Return the cost of reaching each class, with 0 for the row's own class."""
     to_class = signed.copy()
     to_class[np.arange(len(own)), own] = 0.0
     return to_class
@@ -80,7 +80,7 @@ def test_the_distance_is_the_cost_of_the_nearest_change(problem):
     rows = decode(tree, X)
     options = {"X": rows, "metric": boundary.metric_, "within_data": False, "steps": steps}
     cost = kt.nearest_change(tree, rows, **options).cost
-    # Columns without a step: a change ends at the next float32, the distance at the threshold.
+    # Without a step, a change ends at the next float32 number, but the distance at the threshold.
     exact = tree.compare_dtype == "float64"
     np.testing.assert_allclose(boundary.distance(rows), cost, atol=1e-9 if exact else 1e-6)
 
@@ -96,7 +96,7 @@ def test_the_distance_is_never_smaller_than_the_euclidean_one(problem):
 
 @settings(max_examples=80, deadline=None)
 @given(problems(missing=0.2, max_features=4, all_columns=False))
-def test_the_nearest_point_is_on_the_grid_decided_otherwise_and_as_far_as_stated(problem):
+def test_the_nearest_point_is_on_the_grid_in_another_class_at_the_stated_distance(problem):
     tree, X, steps, step = problem
     boundary, _ = boundaries(problem)
     nearest = boundary.nearest(decode(tree, X))
@@ -117,7 +117,7 @@ def test_the_nearest_point_is_on_the_grid_decided_otherwise_and_as_far_as_stated
 
 @settings(max_examples=40, deadline=None)
 @given(problems(missing=0.1, max_features=4, all_columns=False))
-def test_single_precision_and_a_search_find_the_same(problem):
+def test_single_precision_and_the_search_agree_with_double_precision(problem):
     _, X, _, _ = problem
     boundary, _ = boundaries(problem)
     h = boundary.algebraic_distance(X, np.float64)
@@ -152,21 +152,21 @@ def on_grid(tree, step, scale=1.0):
     return Boundary(tree, Metric(scales=[scale]), grid={0: step}).fit(np.zeros((1, 1)))
 
 
-def test_a_case_on_a_threshold_of_whole_numbers_is_one_away():
+def test_a_whole_number_on_a_threshold_is_at_distance_one():
     boundary = on_grid(stump(0.0), 1)
     assert boundary.distance([[0.0], [1.0], [2.0]]).tolist() == [1.0, 1.0, 2.0]
     assert boundary.nearest([[0.0], [2.0]]).point.ravel().tolist() == [1.0, 0.0]
 
 
-def test_a_number_beside_the_grid_is_measured_from_where_it_lies():
+def test_the_distance_of_a_value_off_the_grid_is_measured_from_that_value():
     boundary = on_grid(stump(2.5), 1)
     assert boundary.distance([[2.4], [2.6], [3.5]]).round(12).tolist() == [0.6, 0.6, 1.5]
     assert boundary.signed_distance([[2.4]]).round(12).tolist() == [[-0.6, 0.6]]
     assert boundary.nearest([[2.4], [2.6]]).point.ravel().tolist() == [3.0, 2.0]
 
 
-def test_a_multiple_must_really_take_its_side_in_the_type_the_model_compares():
-    # As float32, 0.8 is above 0.8 and 0.3 is above 0.3.
+def test_the_side_of_a_multiple_is_checked_in_the_type_that_the_model_compares():
+    # Rounded to float32, 0.8 and 0.3 lie above the float64 thresholds of the same value.
     for threshold, point in [(0.8, 0.7), (0.3, 0.2)]:
         tree = stump(threshold, compare_dtype="float32")
         boundary = on_grid(tree, 0.1)
@@ -177,7 +177,7 @@ def test_a_multiple_must_really_take_its_side_in_the_type_the_model_compares():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_large_whole_numbers_take_their_side(dtype):
+def test_the_distances_of_large_whole_numbers_have_the_correct_sign(dtype):
     threshold = 2.0**27 + 16
     tree = stump(threshold, compare_dtype=dtype)
     X = threshold + np.arange(-20.0, 21.0)[:, None]
@@ -187,7 +187,7 @@ def test_large_whole_numbers_take_their_side(dtype):
 
 
 def chain(*thresholds):
-    """Return a tree that tests one column again and again, with alternating classes."""
+    """Return a tree that tests one column repeatedly, with alternating classes."""
     n = len(thresholds)
     inner, leaves = range(n), range(n, 2 * n + 1)
     children = [[n + i, i + 1 if i + 1 < n else 2 * n] for i in inner]
@@ -209,15 +209,15 @@ def chain(*thresholds):
 
 
 def test_a_region_without_a_multiple_cannot_be_reached():
-    tree = chain(2.2, 2.8)  # no, yes between them, no
+    tree = chain(2.2, 2.8)  # classes from left to right: no, yes, no
     assert Boundary(tree).fit([[0.0], [5.0]]).distance([[2.0]])[0] > 0
     boundary = on_grid(tree, 1)
     assert np.isinf(boundary.distance([[2.0], [3.0]])).all()
-    # A case that lies between them must leave.
+    # A case between the thresholds can still leave.
     assert boundary.distance([[2.5]]).tolist() == [0.5]
 
 
-def test_a_category_costs_what_the_metric_says():
+def test_a_grid_does_not_change_the_costs_of_categories():
     tree = random_tree(5, 6, 2, 2, 2)
     X = random_rows(tree, 0, n=30)
     rows = decode(tree, X)
@@ -227,7 +227,7 @@ def test_a_category_costs_what_the_metric_says():
     )
 
 
-def test_the_observed_grid_is_that_of_the_training_sample():
+def test_the_observed_grid_is_found_from_the_training_sample():
     X, y = load_iris(return_X_y=True)
     X[:, 3] = np.rint(X[:, 3])
     X[:, 2] += np.random.default_rng(0).normal(size=len(X)) / 7
@@ -249,7 +249,7 @@ def test_the_observed_grid_is_that_of_the_training_sample():
         ({1: 1}, r"grid has a step for 'x\[1\]', whose values are categories"),
     ],
 )
-def test_an_invalid_grid_is_refused_in_one_sentence(grid, message):
+def test_an_invalid_grid_raises_a_clear_error(grid, message):
     tree = random_tree(0, 4, 2, 2, 1)
     with pytest.raises(ValueError, match=message):
         Boundary(tree, grid=grid).fit(decode(tree, random_rows(tree, 0)))

@@ -20,7 +20,7 @@ def rows(n=60):
     return X
 
 
-def test_the_standard_scale_is_the_weighted_deviation_of_what_is_there():
+def test_the_standard_scale_is_the_weighted_standard_deviation_of_known_values():
     X, weight = rows(), np.arange(60) % 3.0
     X[::7, 1] = np.nan
     repeated = np.repeat(X, weight.astype(int), axis=0)
@@ -40,7 +40,7 @@ def test_weights_may_be_a_column_of_a_table_or_a_list():
             np.testing.assert_array_equal(same.category_costs_[3], metric.category_costs_[3])
 
 
-def test_the_minmax_scale_is_the_range_of_rows_that_count():
+def test_the_minmax_scale_is_the_range_of_rows_with_positive_weight():
     X, weight = rows(), np.ones(60)
     X[5], weight[5] = 1e9, 0.0
     X[5, 3] = 0
@@ -49,7 +49,7 @@ def test_the_minmax_scale_is_the_range_of_rows_that_count():
     np.testing.assert_allclose(metric.scale_[:3], np.ptp(kept, axis=0))
 
 
-def test_constant_and_missing_attributes_have_scale_one():
+def test_constant_and_entirely_missing_attributes_have_scale_one():
     X = rows()
     X[:, 0], X[:, 1] = 0.1, np.nan
     for kind in ("standard", "minmax"):
@@ -63,13 +63,13 @@ def test_very_large_numbers_do_not_overflow():
     assert scale[0] == pytest.approx(1e290 * rows()[:, 0].std())
 
 
-def test_own_scales_and_costs_go_by_name_or_position_and_nothing_is_changed():
+def test_custom_scales_and_costs_are_used_and_the_given_metric_is_not_changed():
     costs = {1: 3.0}
     metric = Metric(scales=[1, 2, 4, 1], costs=costs)
     fitted = Boundary(TREE, metric).fit_sample(Sample(TREE, rows())).metric_
     np.testing.assert_allclose(fitted.factor_, [1, 1.5, 0.25, 1])
     assert costs == {1: 3.0}
-    assert not hasattr(metric, "factor_")  # the given metric is not changed
+    assert not hasattr(metric, "factor_")
 
 
 def test_nominal_costs_are_overlap_times_the_attributes_cost():
@@ -79,7 +79,7 @@ def test_nominal_costs_are_overlap_times_the_attributes_cost():
     assert metric.category_costs_[0] is None
 
 
-def test_only_columns_the_tree_tests_get_a_matrix():
+def test_only_columns_that_the_tree_tests_get_a_cost_matrix():
     labels = tuple(f"id{k}" for k in range(20_000))  # the full matrix would take 3 GB
     tree = Tree(
         kind=[1, 0, 0], feature=[0, -1, -1], threshold=[2.5, np.nan, np.nan],
@@ -100,11 +100,12 @@ def test_only_columns_the_tree_tests_get_a_matrix():
     n = len(unused.categories[0])
     metric = Metric(nominal={0: 1 - np.eye(n)}).fit(np.zeros((2, 1)), unused)
     assert metric.category_costs_ == [None]
-    with pytest.raises(ValueError, match="cost matrix"):  # still an error
+    # An invalid matrix is an error even if no test uses it.
+    with pytest.raises(ValueError, match="cost matrix"):
         Metric(nominal={0: np.ones((n, n))}).fit(np.zeros((2, 1)), unused)
 
 
-def test_value_difference_is_the_distance_of_class_proportions():
+def test_value_difference_is_the_distance_between_class_proportions():
     X = rows(8)
     X[:, 3] = [0, 0, 0, 0, 1, 1, 1, 1]
     y = np.array(list("aabbabbb"))
@@ -116,7 +117,7 @@ def test_value_difference_is_the_distance_of_class_proportions():
         Metric(nominal="value-difference").fit(X, TREE)
 
 
-def test_a_matrix_of_ones_own_is_taken_from_row_to_column():
+def test_a_custom_matrix_gives_the_costs_from_row_to_column():
     own = np.arange(N_CATEGORIES**2, dtype=float).reshape(N_CATEGORIES, -1)
     np.fill_diagonal(own, 0)
     metric = Metric(nominal={3: own}).fit(rows(), TREE)
@@ -143,6 +144,6 @@ def test_a_scale_or_cost_must_be_positive_and_finite(what, value):
         ({"nominal": {3: -np.ones((N_CATEGORIES, N_CATEGORIES))}}, "cost matrix"),
     ],
 )
-def test_what_makes_no_metric_is_refused_in_one_sentence(arguments, message):
+def test_an_invalid_metric_raises_a_clear_error(arguments, message):
     with pytest.raises(ValueError, match=message):
         Metric(**arguments).fit(rows(), TREE)

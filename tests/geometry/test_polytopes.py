@@ -1,4 +1,4 @@
-"""Distances to the regions of oblique trees, against a quadratic program over all leaves."""
+"""Distances to the regions of oblique trees agree with a quadratic program for each leaf."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def spread_rows(tree, seed, n=60):
 
 @settings(deadline=None, max_examples=40)
 @given(oblique_trees(max_leaves=12, nominal=False), st.integers(0, 1000))
-def test_distances_are_those_of_a_quadratic_program(tree, seed):
+def test_distances_agree_with_a_quadratic_program(tree, seed):
     boundary = kt.Boundary(tree).fit(spread_rows(tree, seed))
     X = random_rows(tree, seed, n=6).astype(tree.compare_dtype).astype(float)
     own = tree.decide(X)
@@ -38,7 +38,7 @@ def test_distances_are_those_of_a_quadratic_program(tree, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(oblique_trees(max_leaves=12), st.integers(0, 1000))
-def test_the_nearest_point_is_decided_otherwise_and_as_near_as_said(tree, seed):
+def test_the_nearest_point_has_another_class_and_lies_at_the_stated_distance(tree, seed):
     boundary = kt.Boundary(tree).fit(tree.decode(spread_rows(tree, seed)))
     X = random_rows(tree, seed, n=8)
     found = boundary.nearest(tree.decode(X))
@@ -61,8 +61,8 @@ def test_the_nearest_point_is_decided_otherwise_and_as_near_as_said(tree, seed):
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from(["float64", "float32"]), st.integers(0, 2))
-def test_a_tree_written_obliquely_has_the_distances_of_its_boxes(seed, dtype, n_nominal):
-    """Sums of one column with weight 1 are boxes, so both methods must agree."""
+def test_an_axis_aligned_tree_in_oblique_form_keeps_its_distances(seed, dtype, n_nominal):
+    """Sums of one column with weight 1 divide space into boxes, so both methods must agree."""
     options = {"n_leaves": 12, "n_nominal": n_nominal, "compare_dtype": dtype, "n_classes": 3}
     tree = random_tree(seed, **options)
     numeric = tree.kind == 1
@@ -97,7 +97,7 @@ def test_the_separator_is_the_plane_along_whose_normal_the_row_moves_most():
     np.testing.assert_allclose(found.distance, [np.sqrt(18), 2.0, np.hypot(0.2, 4.0)], rtol=1e-12)
 
 
-def test_a_missing_value_leaves_out_the_tests_that_need_it():
+def test_tests_of_a_missing_value_do_not_count_in_the_distance():
     tree = kt.keep(example_tree(), missing="majority")
     boundary = kt.Boundary(tree).fit([[1.0, 2.0], [5.0, 1.0], [9.0, 3.0]])
     assert boundary.distance([[1.0, np.nan]]).tolist() == [0.0]
@@ -105,7 +105,7 @@ def test_a_missing_value_leaves_out_the_tests_that_need_it():
     assert tree.predict(point).tolist() == ["yes"]
 
 
-def test_a_grid_is_refused_and_the_observed_one_is_any_number():
+def test_a_given_grid_is_refused_and_the_observed_grid_is_ignored():
     X = np.array([[1.0, 2.0], [5.0, 1.0], [9.0, 3.0]])
     with pytest.raises(ValueError, match=r"oblique tests .* leave the grid out"):
         kt.Boundary(example_tree(), grid={"age": 1}).fit(X)
@@ -113,7 +113,7 @@ def test_a_grid_is_refused_and_the_observed_one_is_any_number():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_threads_and_blocks_do_not_matter(n_jobs):
+def test_threads_and_blocks_do_not_change_the_distances(n_jobs):
     tree = random_oblique_tree(5, n_leaves=15, n_classes=3)
     X = random_rows(tree, 6, n=3000)
     whole = kt.Boundary(tree, n_jobs=n_jobs).fit(X).signed_distance(X)
