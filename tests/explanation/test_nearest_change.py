@@ -171,19 +171,19 @@ def test_no_point_that_satisfies_the_constraints_is_nearer(problem):
 
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.data())
-def test_the_same_with_a_class_wanted(problem, data):
+def test_no_point_of_the_target_class_that_satisfies_the_constraints_is_nearer(problem, data):
     check(*problem, target=data.draw(st.sampled_from(problem[0].classes.tolist())))
 
 
 @settings(max_examples=200, deadline=None)
 @given(problems(missing=0.4))
-def test_the_same_where_values_are_missing(problem):
+def test_no_point_that_satisfies_the_constraints_is_nearer_if_values_are_missing(problem):
     check(*problem)
 
 
 @settings(max_examples=40, deadline=None)
 @given(problems(missing=0.3), st.integers(2, 4))
-def test_alternatives_are_dearer_and_dearer_end_elsewhere_and_none_goes_past_another(problem, n):
+def test_alternatives_are_sorted_by_cost_and_none_passes_through_another(problem, n):
     tree, X, row, arguments = problem
     try:
         own = tree.decide(row[None])[0]
@@ -209,7 +209,7 @@ def test_alternatives_are_dearer_and_dearer_end_elsewhere_and_none_goes_past_ano
 
 @settings(max_examples=40, deadline=None)
 @given(problems(missing=0.1), st.integers(0, 2**32 - 1))
-def test_a_table_gives_what_its_rows_give(problem, seed):
+def test_a_table_gives_the_same_changes_as_its_rows_one_by_one(problem, seed):
     tree, X, _, arguments = problem
     rows = random_rows(tree, seed, n=20, missing=0.1)
     rows = np.array([row for row in rows if reference.routes(tree, row)]).reshape(
@@ -237,7 +237,7 @@ def cancer():
     return X, y, tree, kt.DistanceKernelClassifier(tree).fit(X, y)
 
 
-def test_the_original_model_decides_otherwise_at_every_point_and_every_rounded_point(cancer):
+def test_the_original_model_changes_its_decision_at_every_exact_and_rounded_point(cancer):
     X, _, tree, model = cancer
     changes = kt.nearest_change(model, X)
     before = tree.predict(X)
@@ -253,7 +253,7 @@ def test_without_constraints_the_cost_is_the_distance_to_the_boundary(cancer):
     assert cost == pytest.approx(model.boundary_.distance(X), rel=1e-6, abs=1e-6)
 
 
-def test_the_sentence_has_the_number_that_flips_in_few_digits(cancer):
+def test_the_sentence_gives_a_value_with_few_digits_that_changes_the_decision(cancer):
     X, _, tree, model = cancer
     change = kt.nearest_change(model, X.iloc[3])
     move = "worst texture falls from 26.50 to 25.67 (−0.83)"
@@ -262,10 +262,10 @@ def test_the_sentence_has_the_number_that_flips_in_few_digits(cancer):
     read = X.iloc[[3]].copy()
     read["worst texture"] = float(re.search(r"to (\S+)", move)[1])
     assert tree.predict(read)[0] == "benign"
-    assert change.changes[0].after > 25.67  # the exact one is a float32
+    assert change.changes[0].after > 25.67  # the exact value is a float32 number
 
 
-def test_the_rounded_numbers_cost_hardly_more(cancer):
+def test_rounded_values_are_close_to_the_exact_ones(cancer):
     X, _, _, model = cancer
     moves = [move for change in kt.nearest_change(model, X.iloc[:50]) for move in change.changes]
     assert len(moves) >= 50
@@ -273,7 +273,7 @@ def test_the_rounded_numbers_cost_hardly_more(cancer):
         assert abs(move.rounded - move.after) <= 0.02 * abs(move.after - move.before)
 
 
-def test_the_probability_is_the_models_at_the_point(cancer):
+def test_the_probability_is_that_of_the_model_at_the_point(cancer):
     X, _, _, model = cancer
     change = kt.nearest_change(model, X.iloc[3])
     expected = model.predict_proba(pd.DataFrame([change.point], columns=X.columns))[0]
@@ -281,7 +281,7 @@ def test_the_probability_is_the_models_at_the_point(cancer):
 
 
 @pytest.mark.parametrize("kind", ["row", "dict", "list", "shuffled dict", "Tree", "sklearn"])
-def test_a_case_can_come_in_any_form(cancer, kind):
+def test_a_case_can_be_given_in_any_form(cancer, kind):
     X, _, tree, model = cancer
     row = X.iloc[3]
     x = {
@@ -295,13 +295,13 @@ def test_a_case_can_come_in_any_form(cancer, kind):
     assert kt.nearest_change(given, x, X=sample).cost == pytest.approx(0.135160334)
 
 
-def test_a_model_without_a_boundary_knows_scale_and_range_of_its_sample(cancer):
+def test_a_model_without_a_boundary_uses_the_scale_and_range_of_its_sample(cancer):
     X, y, tree, model = cancer
     smoothed = kt.SmoothedTreeClassifier(tree).fit(X, y)
     assert np.array_equal(kt.nearest_change(smoothed, X).cost, kt.nearest_change(model, X).cost)
 
 
-def test_if_nothing_is_allowed_it_says_which_lock_to_loosen(cancer):
+def test_if_no_change_is_allowed_the_sentence_names_the_attribute_to_unlock(cancer):
     X, _, _, model = cancer
     change = kt.nearest_change(model, X.iloc[3], fixed=list(X))
     assert not change.found
@@ -312,14 +312,13 @@ def test_if_nothing_is_allowed_it_says_which_lock_to_loosen(cancer):
     assert change.to_dict()["cost"] is None
 
 
-def test_if_two_locks_stand_in_the_way_it_says_so():
+def test_the_sentence_says_if_the_tree_is_constant_or_several_constraints_block_a_change():
     tree = random_tree(0, n_leaves=1)
     X = random_rows(tree, 0)
     assert "always decides" in kt.nearest_change(tree, X[0], X=X).sentence
     data = load_iris()
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(data.data, data.target)
-    # Petal width is tested twice, so both bounds must be removed before a setosa can become class
-    # 2.
+    # Class 2 needs a petal width that the bounds and the steps both rule out.
     change = kt.nearest_change(
         model, data.data[0], 2, X=data.data, bounds={3: (0, 1)}, steps={3: [0.1, 0.5]}
     )
@@ -341,7 +340,7 @@ def test_the_hint_names_the_constraint(cancer, arguments, hint):
     assert hint in kt.nearest_change(model, X.iloc[3], fixed=others, **arguments).sentence
 
 
-def test_a_limit_on_the_number_of_changes_is_named_with_the_number_needed(cancer):
+def test_the_sentence_says_how_many_changes_are_needed_if_the_limit_is_too_low(cancer):
     X, _, _, model = cancer
     fixed = ["worst texture", "mean concave points"]
     change = kt.nearest_change(model, X.iloc[17], max_changes=1, fixed=fixed)
@@ -349,7 +348,7 @@ def test_a_limit_on_the_number_of_changes_is_named_with_the_number_needed(cancer
     assert "allow 2 changes" in change.sentence
 
 
-def test_a_case_that_has_the_class_already_needs_no_change(cancer):
+def test_a_case_that_already_has_the_class_needs_no_change(cancer):
     X, _, _, model = cancer
     change = kt.nearest_change(model, X.iloc[3], target="malignant")
     assert change.found
@@ -357,14 +356,14 @@ def test_a_case_that_has_the_class_already_needs_no_change(cancer):
     assert "already" in change.sentence
 
 
-def test_a_class_without_a_leaf_is_said_to_be_one(cancer):
+def test_the_sentence_says_if_the_tree_never_decides_the_target(cancer):
     tree = random_tree(1, n_leaves=3, n_classes=2)
     tree = kt.Tree.from_dict({**tree.to_dict(), "label": [0] * tree.n_nodes})
     X = random_rows(tree, 0)
     assert "never decides class 10" in kt.nearest_change(tree, X[0], 10, X=X).sentence
 
 
-def test_values_stay_inside_the_data_unless_asked():
+def test_values_stay_within_the_observed_range_unless_allowed_beyond_it():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     tree = kt.keep(DecisionTreeClassifier().fit(X, [0, 0, 0, 1]))
     sample = X[:3]  # no possible value lies above the threshold 2.5
@@ -374,7 +373,7 @@ def test_values_stay_inside_the_data_unless_asked():
     assert kt.nearest_change(tree, [1.0], X=sample, within_data=False).found
 
 
-def test_the_largest_observed_value_counts_as_inside_although_float32_rounds_it_up():
+def test_the_largest_observed_value_is_allowed_although_float32_rounds_it_up():
     X = np.array([[0.0], [0.1], [0.1]])
     tree = DecisionTreeClassifier().fit(X, [0, 1, 1])
     moved = kt.keep(tree).to_dict()
@@ -412,13 +411,13 @@ def test_a_value_outside_its_bounds_may_stay_there():
         ({"metric": 3}, "not a metric"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_sentence(cancer, arguments, message):
+def test_invalid_arguments_raise_a_clear_error(cancer, arguments, message):
     X, _, _, model = cancer
     with pytest.raises(ValueError, match=message):
         kt.nearest_change(model, X.iloc[3], **arguments)
 
 
-def test_a_tree_alone_asks_for_a_sample(cancer):
+def test_a_tree_without_a_model_needs_a_sample(cancer):
     X, y, tree, _ = cancer
     with pytest.raises(ValueError, match="give X, a sample that defines the scale"):
         kt.nearest_change(tree, X.iloc[3])
@@ -433,7 +432,7 @@ def test_a_tree_alone_asks_for_a_sample(cancer):
         kt.nearest_change(kt.NBTreeClassifier().fit(X.iloc[:60, :1], y[:60]), [3.0])
 
 
-def test_a_pipeline_that_transforms_is_refused_and_told_what_to_give(cancer):
+def test_a_pipeline_that_cannot_be_folded_is_refused_with_advice(cancer):
     X, y, _, _ = cancer
     pipeline = make_pipeline(PCA(2), DecisionTreeClassifier(max_depth=2)).fit(X, y)
     with pytest.raises(ValueError, match=r"kt\.keep\(pipeline, fold=False\)"):
@@ -451,7 +450,7 @@ def test_a_folded_pipeline_changes_raw_values(cancer):
     assert pipeline.predict(moved)[0] != pipeline.predict(X.iloc[[3]])[0]
 
 
-def test_categories_change_by_their_costs():
+def test_the_cheapest_allowed_category_is_chosen():
     X = pd.DataFrame({"colour": list("rgbrgb") * 5, "size": range(30)})
     y = ["yes" if c == "r" else "no" for c in X["colour"]]
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
@@ -479,7 +478,7 @@ def test_hostile_names_are_cleaned_in_sentences(hostile):
     assert "\n" not in change.sentence
 
 
-def test_a_chain_of_three_thousand_tests_and_two_hundred_columns_are_no_trouble():
+def test_a_chain_of_three_thousand_tests_on_two_hundred_columns_can_be_searched():
     tree = random_tree(0, n_leaves=3000, n_features=200, chain=True)
     X = random_rows(tree, 1, n=20)
     changes = kt.nearest_change(tree, X, X=X)
@@ -488,7 +487,7 @@ def test_a_chain_of_three_thousand_tests_and_two_hundred_columns_are_no_trouble(
     assert (changes.predicted[found] != tree.predict(X)[found]).all()
 
 
-def test_whole_numbers_stay_whole_unless_asked():
+def test_whole_numbers_stay_whole_unless_told_otherwise():
     # C4.5's thresholds are values of the sample: the next number above 65 is 65.00000000000001.
     rng = np.random.default_rng(0)
     age, insulin = rng.integers(20, 90, 300), rng.integers(0, 2, 300)
@@ -524,7 +523,7 @@ def lacking_tree():
     )
 
 
-def test_a_missing_value_that_alone_holds_the_decision_is_named():
+def test_the_sentence_names_missing_values_that_fix_the_decision():
     tree, X = lacking_tree(), [[0.0, 30.0], [1.0, 50.0]]
     change = kt.nearest_change(tree, [np.nan, 30.0], X=X)
     assert change.sentence == (
@@ -540,7 +539,7 @@ def test_a_missing_value_that_alone_holds_the_decision_is_named():
 
 @pytest.mark.parametrize("value", [1e39, -1e39, 1e300, -1e300])
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(random_state=0), kt.C45Classifier()])
-def test_values_that_overflow_float32_are_explained_as_they_are_decided(learner, value):
+def test_explanations_of_values_that_overflow_float32_agree_with_predict(learner, value):
     X, y = load_iris(return_X_y=True)
     model = kt.SmoothedTreeClassifier(learner, strength=1).fit(X, y)
     row = X[:1].copy()
@@ -559,7 +558,7 @@ def test_values_that_overflow_float32_are_explained_as_they_are_decided(learner,
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinite_values_are_refused_as_the_kept_model_refuses_them(value):
+def test_explanations_refuse_infinite_values_as_predict_does(value):
     X, y = load_iris(return_X_y=True)
     model = kt.SmoothedTreeClassifier(kt.C45Classifier(), strength=1).fit(X, y)
     row = X[:1].copy()

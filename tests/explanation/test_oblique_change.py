@@ -35,7 +35,7 @@ def credit():
 
 @settings(deadline=None, max_examples=25)
 @given(oblique_trees(max_leaves=10, nominal=False), st.integers(0, 1000))
-def test_no_leaf_is_nearer_by_a_quadratic_program(tree, seed):
+def test_the_cost_agrees_with_a_quadratic_program_for_each_leaf(tree, seed):
     X = random_rows(tree, seed, n=4)
     metric = kt.Metric().fit(random_rows(tree, seed + 1), tree)
     found = kt.nearest_change(tree, X, metric=metric, within_data=False)
@@ -51,7 +51,7 @@ def test_no_leaf_is_nearer_by_a_quadratic_program(tree, seed):
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 2]))
 def test_whole_numbers_are_searched_exactly(seed, max_changes):
-    """Compare with all points of a small grid, with bounds, a fixed column and few changes."""
+    """Compare with all points of a small grid, under bounds, a direction and a limit on changes."""
     tree = random_oblique_tree(seed, n_leaves=6, n_features=3, grid=[-1.5, -0.5, 0.0, 1.0, 2.5])
     metric = kt.Metric(scales=[1.0, 2.0, 0.7]).fit(np.zeros((2, 3)), tree)
     x = np.random.default_rng(seed).integers(-3, 4, size=3).astype(float)
@@ -71,12 +71,12 @@ def test_whole_numbers_are_searched_exactly(seed, max_changes):
     other = points[tree.decide(points) != own]
     if len(other):
         best = np.sqrt((((other - x) * metric.factor_) ** 2).sum(axis=1)).min()
-    if best < 40 * metric.factor_[2]:  # farther away the grid above ends
+    if best < 40 * metric.factor_[2]:  # beyond this cost the grid above may be too small
         assert found.cost == pytest.approx(best, rel=1e-9)
         assert tree.decide(np.array([found.point], dtype=float))[0] != own
 
 
-def test_constraints_hold_and_the_answer_reads_well():
+def test_constraints_hold_and_the_sentence_names_the_changes():
     tree, X, y = credit()
     model = kt.SmoothedTreeClassifier(tree).fit(X, y)
     case = {"age": 70, "income": 33, "debt": 0.0}
@@ -103,7 +103,7 @@ def test_the_story_shows_the_weighted_sum():
     assert "The nearest change" in story
 
 
-def test_a_missing_value_goes_its_way_or_is_refused():
+def test_a_missing_value_follows_its_branch_or_is_refused_if_it_is_divided():
     tree, X, y = credit()
     case = {"age": None, "income": 33, "debt": 0.0}
     routed = kt.keep(TEXT.replace("<= 2", "<= 2 or missing"), X, y)
@@ -127,5 +127,6 @@ def test_a_sum_of_one_column_is_crossed_at_the_next_float32():
         metric=kt.Metric(scales=[1.0]).fit(np.array([[0.1], [0.5]]), tree),
         within_data=False,
     )
-    assert change.cost == pytest.approx(0.843499, abs=1e-6)  # -0.743499 rounds to the other side
+    # Rounded to float32, the threshold -0.743499 itself is on the other side.
+    assert change.cost == pytest.approx(0.843499, abs=1e-6)
     assert tree.predict([change.point])[0] == "x"

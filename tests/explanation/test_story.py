@@ -63,7 +63,7 @@ def test_every_classifier_can_be_explained(cancer, kind):
 
 
 def check(story):
-    """Check what every story must satisfy; return its data."""
+    """Check the properties of every story and return its data."""
     data = story.to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     for text in (story.text, story.markdown, story.html):
@@ -75,7 +75,7 @@ def check(story):
 
 
 def assert_well_formed(html):
-    """Check that tags are closed in order, and that only our own tags occur."""
+    """Check that tags are closed in order and that only expected tags occur."""
     opened, seen = [], set()
 
     class Reader(HTMLParser):
@@ -95,7 +95,7 @@ def assert_well_formed(html):
     assert seen <= {*ours.split(), "summary", "pre"}
 
 
-def test_steps_tell_how_near_they_are_in_the_metric_and_in_their_own_unit(cancer):
+def test_steps_give_their_distance_in_sd_and_in_the_unit_of_the_attribute(cancer):
     X, y, tree = cancer
     data = kt.explain(kt.DistanceKernelClassifier(tree).fit(X, y), X.iloc[3]).to_dict()
     texture = data["path"][2]
@@ -110,7 +110,7 @@ def test_steps_tell_how_near_they_are_in_the_metric_and_in_their_own_unit(cancer
 
 @settings(max_examples=60, deadline=None)
 @given(trees(max_leaves=30, missing=("share", "child", "mixed")), st.integers(0, 2**32 - 1))
-def test_the_path_is_the_trees_and_every_margin_has_the_right_side(tree, seed):
+def test_the_path_is_that_of_the_tree_and_every_margin_has_the_right_sign(tree, seed):
     X = random_rows(tree, seed, n=20)
     row = random_rows(tree, seed + 1, n=1, missing=0.2)
     story = kt.explain(tree, tree.decode(row)[0], X=tree.decode(X))
@@ -127,7 +127,7 @@ def test_the_path_is_the_trees_and_every_margin_has_the_right_side(tree, seed):
             assert (step["margin"] > 0) == (child == tree.children(step["node"])[1])
 
 
-def test_the_story_says_where_the_estimate_disagrees(cancer):
+def test_the_story_says_if_the_estimate_disagrees(cancer):
     X, y, tree = cancer
     model = kt.DistanceKernelClassifier(tree).fit(X, y)
     p, decided = model.predict_proba(X), model.predict(X)
@@ -155,7 +155,7 @@ def test_contributions_add_up_to_the_log_odds(cancer):
     assert total == pytest.approx(np.log(p / (1 - p)))
 
 
-def test_a_contribution_of_a_test_shows_the_answer_of_the_case(cancer):
+def test_the_contribution_of_a_test_shows_its_answer_for_the_case(cancer):
     X, y, tree = cancer
     model = kt.KeptTreeClassifier(tree).fit(X, y)
     kept, case = model.tree_, X.iloc[3]
@@ -183,7 +183,7 @@ def test_a_missing_value_has_no_answer_and_a_category_has_one():
         assert sizes == {"yes"}
 
 
-def test_labels_that_are_numbers_are_called_classes():
+def test_numeric_labels_are_preceded_by_the_word_class():
     X, y = load_breast_cancer(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
     model = kt.SmoothedTreeClassifier(tree).fit(X, y)
@@ -211,7 +211,7 @@ def test_constraints_reach_the_nearest_change(cancer):
     assert len(kt.explain(model, X.iloc[3], n=3).to_dict()["change"]["alternatives"]) == 2
 
 
-def test_a_tree_alone_is_explained_without_distances_and_says_what_it_lacks(cancer):
+def test_a_tree_without_a_sample_is_explained_without_distances_and_a_note_says_so(cancer):
     X, _, tree = cancer
     for alone in (tree, kt.keep(tree)):
         data = check(kt.explain(alone, X.iloc[3]))
@@ -220,7 +220,7 @@ def test_a_tree_alone_is_explained_without_distances_and_says_what_it_lacks(canc
         assert check(kt.explain(alone, X.iloc[3], X=X))["change"]["found"]
 
 
-def test_a_model_that_decides_by_cost_may_decide_otherwise_than_its_story(cancer):
+def test_a_note_says_if_a_model_that_decides_by_cost_may_differ_from_the_story(cancer):
     X, y, tree = cancer
     costs = {"malignant": {"benign": 1000}}
     model = kt.SmoothedTreeClassifier(tree, decide="cost", costs=costs).fit(X, y)
@@ -241,7 +241,7 @@ def test_a_pipeline_is_explained_in_its_own_columns(cancer):
 
 
 @pytest.mark.parametrize("kind", [kt.MarginTreeClassifier, kt.ConfDTreeClassifier])
-def test_a_model_behind_a_pipelines_steps_is_explained_as_one_around_them(cancer, kind):
+def test_a_model_inside_a_pipeline_is_explained_like_a_model_around_it(cancer, kind):
     X, y, _ = cancer
     X, y = X.iloc[:200, :4], y[:200]
     doubled = FunctionTransformer(lambda X: 2 * X, feature_names_out="one-to-one")
@@ -257,7 +257,7 @@ def test_a_model_behind_a_pipelines_steps_is_explained_as_one_around_them(cancer
             assert (a["name"], a["value"]) == (b["name"], pytest.approx(b["value"], abs=1e-5))
 
 
-def test_one_leaf_always_decides_the_same():
+def test_the_story_of_a_single_leaf_says_that_the_decision_never_changes():
     tree = random_tree(0, n_leaves=1)
     X = random_rows(tree, 0)
     story = kt.explain(tree, X[0], X=X)
@@ -268,7 +268,7 @@ def test_one_leaf_always_decides_the_same():
     assert data["distance"] is None
 
 
-def test_many_classes_are_named_up_to_a_few():
+def test_only_the_most_probable_of_many_classes_are_named():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 5)), rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 400)
     model = kt.SmoothedTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=6)).fit(X, y)
@@ -304,7 +304,7 @@ def test_classes_declared_in_another_order_are_not_mixed_up():
             assert total == pytest.approx(np.log(p[1] / p[0]))
 
 
-def test_nominal_and_missing_values_are_told_in_words():
+def test_nominal_and_missing_values_are_described_in_words():
     X = pd.DataFrame({"colour": list("rgb") * 20, "size": np.arange(60.0)})
     y = np.where(X["colour"] == "r", "yes", np.where(X["size"] > 30, "yes", "no"))
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
@@ -317,7 +317,7 @@ def test_nominal_and_missing_values_are_told_in_words():
     assert data["values"][0]["value"] is None
 
 
-def test_whatever_the_data_hold_is_shown_as_text(hostile):
+def test_markup_in_the_data_is_escaped(hostile):
     X = pd.DataFrame({hostile: [0.0, 1.0, 2.0, 3.0] * 5, "other": 0.0})
     y = np.array([f"{hostile} a", f"{hostile} b"], dtype=object)[[0, 0, 1, 1] * 5]
     story = kt.explain(kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y), X.iloc[0])
@@ -329,7 +329,7 @@ def test_whatever_the_data_hold_is_shown_as_text(hostile):
 
 
 @pytest.mark.parametrize("x", ["table of two", "list", "frame"])
-def test_one_case_is_wanted(x):
+def test_explain_takes_exactly_one_case(x):
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = kt.SmoothedTreeClassifier(DecisionTreeClassifier(max_depth=2)).fit(X, y)
     if x == "table of two":
@@ -353,7 +353,7 @@ def test_one_case_is_wanted(x):
         (1e300, 2e300, "1e+300 to 2e+300 (+1e+300)"),
     ],
 )
-def test_moves_are_told_with_as_many_decimals_as_they_need(before, after, said):
+def test_a_change_is_written_with_as_many_decimals_as_it_needs(before, after, said):
     assert tell_move(before, after) == said
 
 
@@ -367,7 +367,7 @@ def test_moves_are_told_with_as_many_decimals_as_they_need(before, after, said):
         (1.00000001, 1.00000002, "1.00000001 ≤ 1.00000002, by 1e−8"),
     ],
 )
-def test_a_step_tells_value_and_threshold_as_they_are(value, threshold, said):
+def test_a_step_shows_the_exact_value_and_threshold(value, threshold, said):
     assert tell_side(value, "≤", threshold) == said
 
 
@@ -390,7 +390,7 @@ def test_the_change_says_if_the_estimate_disagrees_with_the_new_decision(cancer,
 
 @settings(max_examples=200, deadline=None)
 @given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
-def test_rounding_goes_outwards_a_little_and_stays_inside(before, after):
+def test_outward_rounding_stays_close_and_within_the_limits(before, after):
     if before == after:
         return
 
@@ -401,7 +401,7 @@ def test_rounding_goes_outwards_a_little_and_stays_inside(before, after):
     assert len(repr(number)) <= len(repr(after)) or number == after
 
 
-def test_what_rounds_to_nothing_is_left_out_and_categories_have_no_sd(cancer):
+def test_contributions_that_round_to_zero_are_left_out_and_categories_have_no_sd(cancer):
     X, y, tree = cancer
     data = kt.explain(kt.KeptTreeClassifier(tree).fit(X, y), X.iloc[3]).to_dict()
     parts = [{**part, "value": 0.004} for part in data["contributions"]]
@@ -414,7 +414,7 @@ def test_what_rounds_to_nothing_is_left_out_and_categories_have_no_sd(cancer):
     assert steps({**data, "path": [step]})[0][1] is None
 
 
-def test_the_estimate_comes_with_its_interval_in_every_form(cancer):
+def test_every_form_of_the_story_shows_the_interval_of_the_estimate(cancer):
     X, y, _ = cancer
     learner = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)
     model = kt.KeptTreeClassifier(learner).fit(X, y)

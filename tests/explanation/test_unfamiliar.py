@@ -1,4 +1,4 @@
-"""What is new in rows compared with the training sample, and which decisions it affects."""
+"""``unfamiliar`` reports values unlike the training sample and the decisions that they affect."""
 
 import json
 
@@ -38,7 +38,7 @@ def model():
     return kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
 
 
-def test_rows_like_those_of_fitting_bring_nothing_new(model):
+def test_the_training_sample_contains_nothing_new(model):
     new = kt.unfamiliar(model, draw(400, 0))
     assert not new
     assert (
@@ -48,7 +48,7 @@ def test_rows_like_those_of_fitting_bring_nothing_new(model):
     assert new.to_dict()["columns"] == []
 
 
-def test_an_unseen_category_counts_where_the_path_tests_it(model):
+def test_an_unseen_category_affects_only_decisions_whose_path_tests_it(model):
     X = draw(100, 1)
     X.loc[:9, "area"] = "east"
     X.loc[:9, "age"] = [25, 25, 25, 45, 45, 45, 45, 25, 25, 25]
@@ -59,7 +59,7 @@ def test_an_unseen_category_counts_where_the_path_tests_it(model):
     assert "area has an unseen category (east) in 10 rows, which affect 4 decisions" in str(new)
 
 
-def test_a_category_of_a_column_that_is_never_tested_touches_no_decision(model):
+def test_an_unseen_category_of_an_unused_column_affects_no_decision(model):
     X = draw(50, 2)
     X["unused"] = "z"
     unused = kt.unfamiliar(model, X).column("unused")
@@ -74,7 +74,7 @@ def test_values_outside_the_range_are_counted_below_and_above(model):
     assert "age lies outside 20 to 59 in 3 rows" in str(kt.unfamiliar(model, X))
 
 
-def test_missing_values_are_told_where_chance_does_not_explain_them():
+def test_missing_values_are_reported_if_chance_does_not_explain_them():
     X = draw(400, 0)
     X.loc[:39, "age"] = np.nan
     y = np.where((X["age"] > 40) & (X["area"] == "north"), "yes", "no")
@@ -103,7 +103,7 @@ def test_a_category_that_is_declared_but_never_occurred_is_new(model):
     assert (area.categories, area.decisions) == ({"east": 10}, 10)
 
 
-def test_a_tree_alone_says_what_it_does_not_know(model):
+def test_a_tree_without_a_model_has_no_ranges_or_shares_of_missing_values(model):
     X = draw(20, 5)
     new = kt.unfamiliar(model.tree_, X)
     assert new.unknown == ("ranges", "missing values")
@@ -113,7 +113,7 @@ def test_a_tree_alone_says_what_it_does_not_know(model):
     assert kt.unfamiliar(model.tree_, X.assign(area="east")).column("area").unseen == 20
 
 
-def test_a_model_of_an_older_version_says_that_it_has_no_missing_shares(model, tmp_path):
+def test_a_model_saved_by_an_older_version_has_no_shares_of_missing_values(model, tmp_path):
     kt.save(model, tmp_path / "model.json")
     loaded = kt.load(tmp_path / "model.json")
     assert (
@@ -126,7 +126,7 @@ def test_a_model_of_an_older_version_says_that_it_has_no_missing_shares(model, t
     assert str(new).endswith("does not record the missing values of its sample.")
 
 
-def test_the_rows_of_a_pipeline_are_compared_behind_its_steps():
+def test_rows_are_compared_after_the_steps_of_a_pipeline():
     X, y = load_iris(return_X_y=True, as_frame=True)
     pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2, random_state=0))
     model = kt.SmoothedTreeClassifier(pipe.fit(X, y)).fit(X, y)
@@ -137,7 +137,7 @@ def test_the_rows_of_a_pipeline_are_compared_behind_its_steps():
     assert [column.above for column in new.columns] == [0, 0, 1, 0]
 
 
-def test_the_answer_is_plain_json(model):
+def test_the_result_can_be_written_as_json(model):
     X = draw(30, 6).assign(area="east")
     read = json.loads(json.dumps(kt.unfamiliar(model, X).to_dict(), allow_nan=False))
     assert read["columns"][0]["categories"] == [{"category": "east", "rows": 30}]
@@ -146,7 +146,7 @@ def test_the_answer_is_plain_json(model):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), block=st.integers(1, 60))
-def test_counting_in_blocks_and_walking_row_by_row_give_the_same(model, seed, block):
+def test_counting_in_blocks_agrees_with_following_each_row(model, seed, block):
     X = draw(60, seed, [*AREAS, "east", "moon"])
     X.loc[::7, "age"] = np.nan
     X.loc[::5, "area"] = None
@@ -193,7 +193,7 @@ def test_the_columns_of_a_frame_are_matched_by_name(model, columns, part):
     assert new == kt.unfamiliar(source, X[["age", "area", "unused"]])
 
 
-def test_categories_behind_a_step_that_cannot_be_folded_are_found():
+def test_unseen_categories_are_found_even_if_a_step_cannot_be_folded():
     X = draw(300, 9)
     steps = make_column_transformer(
         (PolynomialFeatures(include_bias=False), ["age"]),
@@ -210,7 +210,7 @@ def test_categories_behind_a_step_that_cannot_be_folded_are_found():
     assert area.new == ("east",)
 
 
-def test_a_pipeline_of_scikit_learn_is_checked_in_its_raw_categories():
+def test_a_scikit_learn_pipeline_is_compared_by_its_raw_categories():
     X = draw(300, 10)[["area"]]
     pipe = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier())
     new = kt.unfamiliar(pipe.fit(X, X["area"]), X.assign(area="east"))
