@@ -18,9 +18,9 @@ class Counting(ClassifierMixin, BaseEstimator):
         if self.folder is not None:
             (self.folder / f"fit-{len(list(self.folder.iterdir()))}").touch()
         if self.fail_if_rows is not None and self.fail_if_rows in X[:, 0]:
-            raise RuntimeError("this training part is\nnot to my taste")
+            raise RuntimeError("cannot fit\nthis training part")
         if self.warn:
-            warnings.warn("I am not sure", stacklevel=2)
+            warnings.warn("did not converge", stacklevel=2)
         self.classes_, counts = np.unique(y, return_counts=True)
         self.share_ = counts / counts.sum()
         return self

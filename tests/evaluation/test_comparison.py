@@ -61,7 +61,7 @@ def test_one_row_for_each_split_model_and_metric(comparison):
     assert len(frame) == 5 * 2 * len(METRICS)
 
 
-def test_the_values_are_those_of_scikit_learn_on_the_same_splits(comparison):
+def test_values_agree_with_scikit_learn_on_the_same_splits(comparison):
     splitter = StratifiedShuffleSplit(5, test_size=1 / 3, random_state=0)
     expected = cross_val_score(TREE, X, Y, cv=splitter, scoring="roc_auc")
     np.testing.assert_allclose(comparison.values("tree", "auc"), expected)
@@ -84,7 +84,7 @@ def test_differences_are_paired_and_one_sided(comparison):
     assert plain["auc"]["high"] - plain["auc"]["low"] < found["auc"]["high"] - found["auc"]["low"]
 
 
-def test_better_says_what_the_interval_shows():
+def test_better_is_true_or_false_only_if_the_interval_excludes_zero():
     sure = compare_here({"none": Counting(), "tree": TREE}, X, Y, metrics=["auc", "brier"])
     assert [entry["better"] for entry in sure.differences()] == [True, True]
     assert [entry["better"] for entry in sure.differences("tree")] == [False, False]
@@ -102,7 +102,7 @@ def test_curves_add_up_over_the_splits(comparison):
     assert comparison.ahead("Bayes") > comparison.ahead("tree", "Bayes")
 
 
-def test_our_models_and_a_ranking_without_probabilities():
+def test_a_ranking_without_probabilities_has_no_brier_score():
     models = {
         "kernel": kt.DistanceKernelClassifier(TREE),
         "rank": kt.GeometricRankClassifier(TREE),
@@ -132,7 +132,7 @@ def test_the_positive_class_can_be_chosen():
         compare_here([TREE], X, NAMES, positive="bening")
 
 
-def test_an_infinite_loss_makes_an_infinite_mean_and_is_reported():
+def test_an_infinite_loss_gives_an_infinite_mean_and_is_reported():
     leaves = DecisionTreeClassifier(random_state=0)
     models = {"leaves": leaves, "one": Counting(), "again": leaves}
     found = compare_here(models, X, Y, metrics=["log_loss_unclipped", "log_loss"], n_splits=3)
@@ -164,14 +164,14 @@ def test_an_infinite_loss_makes_an_infinite_mean_and_is_reported():
         lambda fitted: make_pipeline(kt.SmoothedTreeClassifier(FrozenEstimator(fitted))),
     ],
 )
-def test_a_frozen_tree_that_may_have_seen_the_test_cases_is_warned_of(freeze):
+def test_a_frozen_tree_that_may_have_seen_the_test_cases_gives_a_warning(freeze):
     model = freeze(DecisionTreeClassifier(random_state=0).fit(*IRIS))
     with pytest.warns(UserWarning, match="'old' keeps a frozen tree.*its figures are too good"):
         found = compare_here({"old": model}, *IRIS, n_splits=2, metrics=["accuracy"])
-    assert found.values("old", "accuracy").tolist() == [1.0, 1.0]  # what the warning is about
+    assert found.values("old", "accuracy").tolist() == [1.0, 1.0]  # too good, as the warning says
 
 
-def test_frozen_trees_are_warned_of_once():
+def test_one_warning_names_all_frozen_trees():
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(*IRIS))
     models = {"a": tree, "b": kt.SmoothedTreeClassifier(tree), "c": DecisionTreeClassifier()}
     with pytest.warns(UserWarning, match="frozen") as caught:
@@ -202,7 +202,7 @@ def test_leave_one_out_measures_rankings_on_all_cases_together():
     assert by_metric["auc"]["p_t"] is None
 
 
-def test_leave_one_out_with_several_classes_and_the_positive_one_first():
+def test_leave_one_out_works_with_several_classes_and_a_chosen_positive_class():
     data = IRIS[0][::5], IRIS[1][::5]
     found = compare_here(
         [GaussianNB()], *data, protocol=LeaveOneOut(), metrics=["auc", "confusion"]
@@ -215,7 +215,7 @@ def test_leave_one_out_with_several_classes_and_the_positive_one_first():
 
 
 @pytest.mark.parametrize("protocol", ["k-fold", "bootstrap", "paper", 3, KFold(3)])
-def test_protocols_by_name_and_as_scikit_learn_has_them(protocol):
+def test_a_protocol_can_be_a_name_a_number_of_folds_or_a_scikit_learn_splitter(protocol):
     n_splits = 3 if isinstance(protocol, str) else None
     found = compare_here([GaussianNB()], *IRIS, protocol=protocol, n_splits=n_splits)
     assert found.n_splits == 3
@@ -223,7 +223,7 @@ def test_protocols_by_name_and_as_scikit_learn_has_them(protocol):
     assert str(protocol)[:5] in str(found)
 
 
-def test_one_holdout_has_an_interval_of_the_accuracy_and_no_tests():
+def test_a_single_holdout_gives_an_interval_for_the_accuracy_and_no_paired_tests():
     found = compare_here(MODELS, X, Y, protocol="holdout", metrics=["accuracy", "auc"])
     accuracy, auc = (e for e in found.means() if e["model"] == "tree")
     assert accuracy["low"] < accuracy["mean"] < accuracy["high"]
@@ -231,14 +231,14 @@ def test_one_holdout_has_an_interval_of_the_accuracy_and_no_tests():
     assert "no paired tests" in str(found)
 
 
-def test_a_model_that_fails_on_one_split_is_recorded_and_the_rest_goes_on(tmp_path):
+def test_a_failed_fit_is_recorded_and_the_other_fits_continue(tmp_path):
     results = tmp_path / "results.jsonl"
     data = np.arange(60.0)[:, None], np.arange(60) % 2
     models = {"picky": Counting(fail_if_rows=7.0), "easy": Counting()}
     found = compare_here(models, *data, protocol="k-fold", n_splits=3, results=results)
     assert {f["split"] for f in found.failures} < {0, 1, 2}
     assert len(found.failures) == 2
-    assert found.failures[0]["error"] == "RuntimeError: this training part is not to my taste"
+    assert found.failures[0]["error"] == "RuntimeError: cannot fit this training part"
     assert np.isnan(found.values("picky", "brier")).sum() == 2
     assert not np.isnan(found.values("easy", "brier")).any()
     assert found.differences()[0]["n"] == 1
@@ -251,7 +251,7 @@ def test_a_model_that_fails_on_one_split_is_recorded_and_the_rest_goes_on(tmp_pa
         compare_here({"easy": Counting()}, *data, metrics=never)
 
 
-def test_a_rerun_continues_and_measures_only_what_is_new(tmp_path):
+def test_a_rerun_computes_only_new_results(tmp_path):
     results, calls = tmp_path / "results.jsonl", tmp_path / "calls"
     calls.mkdir()
     models = {"model": Counting(folder=calls)}
@@ -261,7 +261,7 @@ def test_a_rerun_continues_and_measures_only_what_is_new(tmp_path):
     again = compare_here(models, *IRIS, n_splits=5, **options)
     assert len(list(calls.iterdir())) == 5
     assert again.rows[:3] == first.rows
-    # Other data, settings or metrics make other tasks.
+    # Results for other data or metrics are computed anew.
     compare_here(models, IRIS[0] + 1, IRIS[1], n_splits=3, **options)
     compare_here(models, *IRIS, n_splits=3, results=results, metrics=["mse"])
     assert len(list(calls.iterdir())) == 11
@@ -270,7 +270,7 @@ def test_a_rerun_continues_and_measures_only_what_is_new(tmp_path):
     assert a.values("model", "cost").tolist() != b.values("model", "cost").tolist()
 
 
-def test_an_unreadable_results_file_is_kept_aside(tmp_path):
+def test_an_unreadable_results_file_is_set_aside(tmp_path):
     results = tmp_path / "results.jsonl"
     results.write_bytes(b"\x00\x01 not ours")
     with pytest.warns(UserWarning, match=r"kept as results\.jsonl\.damaged-1"):
@@ -278,7 +278,7 @@ def test_an_unreadable_results_file_is_kept_aside(tmp_path):
     assert (tmp_path / "results.jsonl.damaged-1").read_bytes() == b"\x00\x01 not ours"
 
 
-def test_a_function_without_a_name_is_measured_anew(tmp_path):
+def test_results_of_a_lambda_metric_are_never_reused(tmp_path):
     results = tmp_path / "results.jsonl"
     for constant in (1.0, 2.0):
         metric = {"own": QualityMetric(lambda y, p, labels, c=constant: c, "decision")}
@@ -286,19 +286,19 @@ def test_a_function_without_a_name_is_measured_anew(tmp_path):
         assert found.values("GaussianNB", "own").tolist() == [constant] * 2
 
 
-def test_warnings_are_shown_once():
+def test_a_repeated_warning_is_shown_once_with_its_count():
     found = compare_here({"shy": Counting(warn=True)}, *IRIS, n_splits=4)
-    assert found.warnings == [{"model": "shy", "message": "I am not sure", "fits": 4}]
-    assert "shy warned on 4 fits: I am not sure" in str(found)
+    assert found.warnings == [{"model": "shy", "message": "did not converge", "fits": 4}]
+    assert "shy warned on 4 fits: did not converge" in str(found)
 
 
-def test_a_class_with_one_member():
+def test_a_class_with_one_member_is_refused_unless_the_protocol_uses_folds():
     y = np.array(["a"] * 30 + ["b"] * 29 + ["rare"])
     data = np.random.default_rng(0).random((60, 3)), y
     for protocol in ("repeated-holdout", "holdout", "paper"):
         with pytest.raises(ValueError, match=r"The class 'rare' has 1 member.*merge"):
             compare_here([GaussianNB()], *data, protocol=protocol)
-    # Folds allow a class with one case, which is tested once, unseen.
+    # With folds, the single case is tested once, by a model that has not seen its class.
     models = [KNeighborsClassifier(3), TREE]
     with pytest.warns(UserWarning, match="least populated class"):
         found = compare_here(models, *data, protocol="k-fold", n_splits=3)
@@ -312,7 +312,7 @@ def test_results_do_not_depend_on_the_number_of_processes(tmp_path):
     assert parallel.rows == compare_here(MODELS, *IRIS, metrics=["auc", "roc"], n_splits=2).rows
 
 
-def test_json_and_markdown_hold_everything(comparison):
+def test_json_and_markdown_contain_all_results(comparison):
     figures = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert figures["classes"] == [0, 1]
     assert len(figures["rows"]) == len(comparison.rows)
@@ -322,7 +322,7 @@ def test_json_and_markdown_hold_everything(comparison):
     assert text.count("\n| ") == 2 + 2 + 2 + len(METRICS)
 
 
-def test_names_with_marks_do_not_break_a_table():
+def test_special_characters_in_names_do_not_break_a_table():
     found = compare_here({"a|b": TREE, "<i>": GaussianNB()}, *IRIS, n_splits=2, metrics=["auc"])
     text = found.to_markdown()
     assert "a\\|b" in text
@@ -342,19 +342,19 @@ def test_names_with_marks_do_not_break_a_table():
         ({"y": np.zeros(150)}, r"All cases belong to the class 0.0; give cases of two or more"),
     ],
 )
-def test_bad_input_is_one_sentence(wrong, says):
+def test_invalid_input_raises_a_clear_error(wrong, says):
     with pytest.raises(ValueError, match=says):
         compare_here(**{"models": MODELS, "X": IRIS[0], "y": IRIS[1], **wrong})
 
 
-def test_unknown_names_of_a_comparison(comparison):
+def test_unknown_model_and_metric_names_are_refused(comparison):
     with pytest.raises(ValueError, match="no model 'trees'; did you mean 'tree'"):
         comparison.values("trees", "auc")
     with pytest.raises(ValueError, match="no metric 'lift'; choose from auc"):
         comparison.values("tree", "lift")
 
 
-def test_every_public_name_is_there():
+def test_every_public_name_exists():
     for name in kt.evaluation.__all__:
         assert getattr(kt.evaluation, name) is not None
     assert dir(kt.evaluation) == kt.evaluation.__all__
@@ -362,7 +362,7 @@ def test_every_public_name_is_there():
         kt.evaluation.comparison_  # noqa: B018
 
 
-def test_the_632_bootstrap_mixes_cases_left_out_with_cases_learned_from():
+def test_the_632_bootstrap_combines_out_of_bag_and_training_accuracy():
     mixed, plain = (
         compare_here(MODELS, X, Y, protocol=name, n_splits=3, metrics=["accuracy", "brier", "roc"])
         for name in ("bootstrap-632", "bootstrap")
@@ -385,7 +385,7 @@ NOISE = np.random.default_rng(0).normal(size=(60, 3)), np.random.default_rng(1).
 
 
 @pytest.mark.parametrize(("learner", "data"), [(KNeighborsClassifier(1), NOISE), (TREE, (X, Y))])
-def test_the_632_plus_bootstrap_is_that_of_efron_and_tibshirani(learner, data):
+def test_the_632_plus_bootstrap_agrees_with_efron_and_tibshirani(learner, data):
     cases, classes = data
     found = compare_here({"model": learner}, *data, protocol="bootstrap-632+", n_splits=5,
                          metrics=["accuracy", "log_loss", "f1", "auc"])  # fmt: skip
@@ -395,14 +395,16 @@ def test_the_632_plus_bootstrap_is_that_of_efron_and_tibshirani(learner, data):
         1 - clone(learner).fit(cases[train], classes[train]).score(cases[test], classes[test])
         for train, test in BootstrapSplit(5, random_state=0).split(cases)
     ])  # fmt: skip
-    chance = np.mean(whole.predict(cases)[:, None] != classes)  # every case with every class
+    # Every prediction is compared with every true class.
+    chance = np.mean(whole.predict(cases)[:, None] != classes)
     rate = (min(left_out, chance) - seen) / (chance - seen)
     weight = 0.632 / (1 - 0.368 * rate)
     expected = (1 - weight) * seen + weight * min(left_out, chance)
     assert 1 - found.values("model", "accuracy").mean() == pytest.approx(expected)
     assert list(found.metrics) == ["accuracy", "log_loss", "f1", "auc"]
     assert np.isfinite(found.values("model", "log_loss")).all()
-    assert np.isnan(found.values("model", "f1")).all()  # no value for independent predictions
+    # F1 has no value for independent predictions.
+    assert np.isnan(found.values("model", "f1")).all()
 
 
 def test_the_632_plus_bootstrap_is_not_fooled_by_memorised_noise():
@@ -422,7 +424,7 @@ def test_learning_curves_refuse_the_632_bootstraps(protocol):
         learning_curve([TREE], X, Y, protocol=protocol)
 
 
-def test_weighted_accuracy_is_a_metric_of_its_own():
+def test_weighted_accuracy_agrees_with_the_confusion_matrix():
     weights = [[1, 2], [3, 4]]
     metrics = {"weighted": weighted_accuracy_metric(weights), "confusion": CURVES["confusion"]}
     found = compare_here({"tree": TREE}, X, Y, protocol="holdout", metrics=metrics)

@@ -39,7 +39,7 @@ def test_differences(comparison, tmp_path):
 
 
 @pytest.mark.parametrize("baseline", ["tree", "Bayes"])
-def test_an_infinite_difference_is_reported_even_where_both_are_infinite(baseline):
+def test_infinite_differences_are_marked_even_if_both_losses_are_infinite(baseline):
     X, y = load_breast_cancer(return_X_y=True)
     models = {**MODELS, "small": DecisionTreeClassifier(max_depth=5, random_state=0)}
     del models["svm"]
@@ -67,7 +67,7 @@ def test_roc(comparison):
 
 def test_reliability(comparison):
     display = ReliabilityDisplay.from_comparison(comparison)
-    assert [ax.get_title() for ax in display.axes_] == ["tree", "Bayes"]  # svm has none
+    assert [ax.get_title() for ax in display.axes_] == ["tree", "Bayes"]  # svm has no probabilities
     bins = comparison.curve("Bayes", "reliability")
     gap = np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum()
     assert display.axes_[1].texts[0].get_text() == f"mean gap {gap:.3f}"
@@ -82,7 +82,7 @@ def test_learning():
     np.testing.assert_array_equal(display.axes_[1].lines[0].get_xdata(), curve.sizes)
 
 
-def test_what_was_not_measured_cannot_be_drawn():
+def test_displays_of_metrics_that_were_not_measured_raise_a_clear_error():
     X, y = load_iris(return_X_y=True)
     found = compare([LinearSVC()], X, y, metrics=["auc", "reliability"], n_splits=2, n_jobs=1)
     with pytest.raises(ValueError, match="has no 'roc'; add it to the metrics"):

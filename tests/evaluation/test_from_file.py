@@ -48,7 +48,7 @@ def test_tables_pictures_and_figures_are_written(data, tmp_path, capsys, monkeyp
     assert f"{figures['means'][0]['mean']:.3f}" in text
 
 
-def test_json_prints_the_figures_and_nothing_else_and_a_rerun_continues(data, tmp_path, capsys):
+def test_json_prints_only_the_figures_and_a_rerun_reuses_results(data, tmp_path, capsys):
     for _ in range(2):
         run(data, *FEW, "--out", str(tmp_path), "--json")
         figures = json.loads(capsys.readouterr().out)
@@ -79,7 +79,8 @@ def test_learning_curves(data, tmp_path, capsys):
 
 def test_an_infinite_loss_is_drawn_and_written(tmp_path, capsys):
     path = tmp_path / "noise.csv"
-    # Every ninth case has a class unlike its neighbours', to which a forest gives probability 0.
+    # Every ninth case has another class than its neighbours, so a forest gives that class
+    # probability 0.
     rows = [f"{x},{'ab'[(x >= 60) ^ (x % 9 == 4)]}" for x in range(120)]
     path.write_text("\n".join(["x,class", *rows]))
     command = ["compare", str(path), "--target", "class", "--models", "laplace,forest",
@@ -93,7 +94,7 @@ def test_an_infinite_loss_is_drawn_and_written(tmp_path, capsys):
     assert (tmp_path / "out" / "differences.png").exists()
 
 
-def test_every_model_takes_nominal_columns_and_missing_values(data, tmp_path, capsys):
+def test_every_model_accepts_nominal_columns_and_missing_values(data, tmp_path, capsys):
     run(data, "--models", ",".join(MODELS), "--splits", "1", "--jobs", "1", "--metrics", "auc",
         "--out", str(tmp_path), "--json")  # fmt: skip
     figures = json.loads(capsys.readouterr().out)
@@ -120,7 +121,9 @@ def test_every_model_takes_nominal_columns_and_missing_values(data, tmp_path, ca
         (["--out", "{file}"], "is a file; give the name of a folder to write to."),
     ],
 )
-def test_bad_input_is_one_sentence_and_code_2(data, tmp_path, capsys, arguments, says):
+def test_invalid_input_prints_one_sentence_and_exits_with_code_2(
+    data, tmp_path, capsys, arguments, says
+):
     arguments = [argument.format(file=data) for argument in arguments]
     out = ["--out", str(tmp_path / "out")]
     run(data, *out, *arguments, code=2)
@@ -131,25 +134,27 @@ def test_bad_input_is_one_sentence_and_code_2(data, tmp_path, capsys, arguments,
 
 
 @pytest.mark.parametrize("costs", ["5", "[[0,1]]", "[[0,1],[1]]", '[["a","b"],["c","d"]]', "{"])
-def test_costs_that_are_no_matrix(data, costs, capsys):
+def test_costs_must_be_a_square_matrix(data, costs, capsys):
     with pytest.raises(SystemExit) as end:
         run(data, "--costs", costs)
     assert end.value.code == 2
     assert "is not a square matrix of numbers as JSON" in capsys.readouterr().err
 
 
-def test_no_name_at_all(data, capsys):
+def test_an_empty_list_of_models_is_refused(data, capsys):
     with pytest.raises(SystemExit, match="2"):
         run(data, "--models", ",")
     assert "--models: give at least one name, or omit the option" in capsys.readouterr().err
 
 
-def test_an_unknown_target(data, capsys):
+def test_an_unknown_target_is_refused_with_a_suggestion(data, capsys):
     assert cli.main(["compare", data, "--target", "diagnoses"]) == 2
     assert "did you mean 'diagnosis'" in capsys.readouterr().err
 
 
-def test_without_matplotlib_it_says_that_pictures_are_left_out(data, tmp_path, capsys, monkeypatch):
+def test_without_matplotlib_a_message_says_that_pictures_are_left_out(
+    data, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setattr("keeptree.evaluation.from_file.find_spec", lambda name: None)
     run(data, *FEW, "--out", str(tmp_path), "--drop", "shape", "--json")
     assert 'left out because matplotlib is not installed; run: pip install "keeptree[plot]"' in (

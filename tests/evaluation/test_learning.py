@@ -23,7 +23,7 @@ def test_schedules():
         geometric_schedule(100, ratio=1)
 
 
-def test_every_beginning_of_a_training_part_has_the_classes_shares():
+def test_every_prefix_of_a_training_part_keeps_the_class_proportions():
     y = np.repeat([0, 1, 2], [60, 30, 10])
     order = _proportional_order(np.arange(100), y, np.random.default_rng(0))
     assert sorted(order) == list(range(100))
@@ -38,7 +38,7 @@ def curve():
     return learning_curve(models, X, Y, n_splits=4, n_jobs=1, progress=False)
 
 
-def test_more_cases_teach_more(curve):
+def test_accuracy_grows_with_the_size_of_the_training_sample(curve):
     assert curve.sizes == [12, 25, 50, 100]
     points = [p for p in curve.points() if (p["metric"], p["model"]) == ("accuracy", "Bayes")]
     assert [p["size"] for p in points] == curve.sizes
@@ -57,14 +57,14 @@ def test_a_curve_prints_as_a_table_for_each_metric(curve):
     assert lines[-1].startswith("Mean ± standard error by number of training cases")
 
 
-def test_a_printed_curve_leaves_out_metrics_that_are_no_numbers():
+def test_a_printed_curve_leaves_out_metrics_that_are_not_numbers():
     options = {"metrics": ["accuracy", "confusion"], "sizes": [50], "n_splits": 2, "n_jobs": 1}
     curve = learning_curve([GaussianNB()], X, Y, **options)
     assert "confusion" not in str(curve)
     assert "confusion" not in curve.to_markdown()
 
 
-def test_the_last_point_is_the_comparison_without_a_schedule(curve):
+def test_the_last_point_uses_the_whole_training_part(curve):
     largest = learning_curve([GaussianNB()], X, Y, sizes=[1.0], n_splits=4, n_jobs=1)
     assert largest.sizes == [100]
     expected = {p["metric"]: p["mean"] for p in curve.points()
@@ -87,11 +87,11 @@ def test_a_size_at_which_a_model_fails_has_no_point():
 
 
 @pytest.mark.parametrize("sizes", [[0], [101], [0.5, 1.5], []])
-def test_impossible_sizes(sizes):
+def test_impossible_sizes_are_refused(sizes):
     with pytest.raises(ValueError, match="from 1 to 100, the smallest training part"):
         learning_curve([GaussianNB()], X, Y, sizes=sizes, n_jobs=1)
 
 
-def test_an_unknown_schedule():
+def test_an_unknown_schedule_is_refused_with_a_suggestion():
     with pytest.raises(ValueError, match="no schedule 'geometry'; did you mean 'geometric'"):
         learning_curve([GaussianNB()], X, Y, sizes="geometry")

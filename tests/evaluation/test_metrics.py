@@ -1,4 +1,4 @@
-"""Metrics agree with scikit-learn where it has them, and with their definitions where not."""
+"""Metrics agree with scikit-learn where it has them, and otherwise with their definitions."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from keeptree.evaluation.ranking import GRID, auc, mean_roc, partial_auc, stays_
 
 @st.composite
 def answers(draw, fewest=2, most=4):
-    """Return truth, with every class, and probabilities with many ties."""
+    """Return true classes, each at least once, and probabilities with many ties."""
     k = draw(st.integers(fewest, most))
     n = draw(st.integers(2 * k, 40))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
@@ -28,7 +28,7 @@ def answers(draw, fewest=2, most=4):
 
 
 def naive_auc(truth, score, ties):
-    """Count pairs one by one."""
+    """Return the AUC by counting pairs one by one."""
     pairs = [(p, q) for p in score[truth] for q in score[~truth]]
     return np.mean([1.0 if p > q else ties if p == q else 0.0 for p, q in pairs])
 
@@ -55,13 +55,13 @@ def test_a_case_of_weight_two_counts_as_two_cases(case, seed):
 
 @given(answers(fewest=3), st.sampled_from(["macro", "weighted"]))
 @settings(max_examples=40, deadline=None)
-def test_auc_of_several_classes_is_scikit_learns(case, average):
+def test_auc_of_several_classes_agrees_with_scikit_learn(case, average):
     truth, p = case
     expected = roc_auc_score(truth, p, multi_class="ovr", average=average)
     assert auc(truth, p, average=average) == pytest.approx(expected)
 
 
-def test_a_class_without_cases_has_no_part_in_the_average():
+def test_a_class_without_cases_is_left_out_of_the_average():
     truth = np.array([0, 0, 1, 1])
     p = np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.3, 0.6, 0.1], [0.1, 0.9, 0.0]])
     expected = np.mean([naive_auc(truth == c, p[:, c], 0.5) for c in (0, 1)])
@@ -85,11 +85,11 @@ def test_the_partial_area_is_the_integral_of_the_roc_curve(case):
     np.testing.assert_allclose(area, np.interp(GRID, fine, middle), atol=2e-3)
 
 
-def test_a_ranking_stays_ahead_up_to_the_first_abscissa_where_it_is_not_sure():
+def test_a_ranking_stays_ahead_until_its_lead_is_no_longer_significant():
     x = [0, 0.25, 0.5, 1]
     theirs = np.zeros((4, 4))
     ours = np.array([[0, 1, 1, 1], [0, 1, 2, 1], [0, 1, -2, 1], [0, 1, 3, 1]])
-    assert stays_ahead(ours, theirs, x) == 0.25  # ahead again at 1, but not sure at 0.5
+    assert stays_ahead(ours, theirs, x) == 0.25  # ahead again at 1, but not significantly at 0.5
     assert stays_ahead(ours, theirs, x, confidence=0.5) == 1
     assert stays_ahead(theirs - 1, theirs, x) == 0
     with pytest.raises(ValueError, match="two or more samples"):
@@ -116,13 +116,13 @@ def test_probability_metrics(case):
     assert 0 <= value["ece"] <= 1
 
 
-def test_log_loss_of_the_impossible():
+def test_log_loss_of_probability_zero_is_infinite_unless_clipped():
     y, p = [0, 1], [[1.0, 0.0], [1.0, 0.0]]
     assert METRICS["log_loss_unclipped"].function(y, p, [0, 1]) == np.inf
     assert np.isfinite(METRICS["log_loss"].function(y, p, [0, 1]))
 
 
-def test_bad_input_is_one_sentence():
+def test_invalid_input_raises_a_clear_error():
     with pytest.raises(ValueError, match=r"matrix has shape \(1, 2\).*each of 2 classes"):
         cost([0, 1], [0, 1], matrix=[[1, 2]])
     with pytest.raises(ValueError, match=r"scores have shape \(2, 3\).*each of 2 classes"):
@@ -133,7 +133,7 @@ def test_bad_input_is_one_sentence():
         find_metrics(["auc", "briar"])
 
 
-def test_a_metric_of_ones_own_is_taken_as_it_is():
+def test_a_custom_metric_is_used_unchanged():
     own = {"cost": cost_metric([[0, 5], [1, 0]])}
     assert find_metrics(own) == own
     assert own["cost"].function([0, 1], [1, 1], [0, 1]) == 2.5

@@ -1,4 +1,4 @@
-"""Studies on a Dask cluster: they run on its workers, and continue where they stopped."""
+"""Studies on a Dask cluster run on its workers and continue where they stopped."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ STUDIES = {
 
 
 def transitions(dask_scheduler):
-    """Number of changes of tasks that the scheduler has seen."""
+    """Return the number of task transitions that the scheduler has counted."""
     return dask_scheduler.transition_counter
 
 

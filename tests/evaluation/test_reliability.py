@@ -15,7 +15,7 @@ from keeptree.evaluation.reliability import (
 )
 
 
-def test_reliability_bins_are_scikit_learns_calibration_curve():
+def test_reliability_bins_agree_with_scikit_learns_calibration_curve():
     rng = np.random.default_rng(0)
     p = rng.random(500)
     truth = rng.random(500) < p**2
@@ -28,7 +28,7 @@ def test_reliability_bins_are_scikit_learns_calibration_curve():
     assert ece == pytest.approx(gap)
 
 
-def test_several_classes_calibrate_the_most_probable_one():
+def test_with_several_classes_the_bins_use_the_most_probable_class():
     p = [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]
     bins = reliability_bins([0, 1], p, labels=[0, 1, 2])
     assert bins[5].tolist() == [1, 0.5, 1]
@@ -37,7 +37,7 @@ def test_several_classes_calibrate_the_most_probable_one():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=200), st.randoms())
 @settings(deadline=None)
-def test_quantile_bins_hold_every_case_once_and_keep_ties_together(scores, random):
+def test_quantile_bins_contain_every_case_once_and_keep_ties_together(scores, random):
     score = np.array(scores)
     truth = np.array([random.random() < 0.5 for _ in scores])
     bins = quantile_bins(score, truth)

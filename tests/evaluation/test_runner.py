@@ -1,4 +1,4 @@
-"""A long run can be stopped at any time; the next run does only what is missing."""
+"""A long run can be stopped at any time; the next run completes only the missing tasks."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def square(task):
 
 
 def note_and_square(folder, task):
-    """Leave one file per call, so that a test can count the calls of any process."""
+    """Create one file per call, so that tests can count the calls of all processes."""
     (folder / f"{task['x']}-{time.monotonic_ns()}").touch()
     return square(task)
 
@@ -54,7 +54,7 @@ def test_records_come_back_in_the_order_of_the_tasks(tmp_path, n_jobs):
     assert all(set(line) == {"task", "rows", "seconds"} for line in lines)
 
 
-def test_a_rerun_does_only_what_is_missing(tmp_path):
+def test_a_rerun_completes_only_the_missing_tasks(tmp_path):
     results, calls = tmp_path / "r.jsonl", tmp_path / "calls"
     calls.mkdir()
     work = partial(note_and_square, calls)
@@ -64,15 +64,15 @@ def test_a_rerun_does_only_what_is_missing(tmp_path):
     assert len(list(calls.iterdir())) == 6
 
 
-def test_a_task_is_known_by_its_content_not_by_the_order_of_its_keys(tmp_path):
+def test_a_task_is_identified_by_its_content_not_by_the_order_of_its_keys(tmp_path):
     results = tmp_path / "r.jsonl"
     run([{"x": 1, "seed": 2}], square, results, n_jobs=1)
     run([{"seed": np.int64(2), "x": 1}], square, results, n_jobs=1)
     assert len(results.read_text().splitlines()) == 1
 
 
-def test_a_failing_task_is_recorded_the_rest_goes_on_and_a_rerun_tries_it_again(tmp_path):
-    results, switch = tmp_path / "r.jsonl", tmp_path / "mended"
+def test_a_failed_task_is_recorded_and_tried_again_in_the_next_run(tmp_path):
+    results, switch = tmp_path / "r.jsonl", tmp_path / "fixed"
     work = partial(fail_on_three, switch)
     records = run(TASKS, work, results, n_jobs=1)
     assert records[3] == {"task": {"x": 3}, "error": "RuntimeError: three is too many"}
@@ -82,12 +82,12 @@ def test_a_failing_task_is_recorded_the_rest_goes_on_and_a_rerun_tries_it_again(
     assert len(results.read_text().splitlines()) == 7
 
 
-def test_rows_that_json_cannot_hold_are_an_error_of_the_task():
+def test_a_task_whose_rows_cannot_be_written_as_json_fails():
     (record,) = run([{"x": 1}], lambda task: [{"value": object()}], n_jobs=1)
     assert record["error"] == "TypeError: object cannot be written as JSON"
 
 
-def test_a_damaged_file_is_kept_aside_and_what_can_be_read_goes_on(tmp_path):
+def test_a_damaged_file_is_set_aside_and_its_readable_records_are_reused(tmp_path):
     results = tmp_path / "r.jsonl"
     run(TASKS[:3], square, results, n_jobs=1)
     damaged = results.read_bytes() + b'{"task": {"x": 3}, "rows": [{"squ'
@@ -109,12 +109,12 @@ def test_a_file_that_is_not_a_results_file_is_never_overwritten(tmp_path, conten
     assert (tmp_path / "r.jsonl.damaged-2").read_bytes() == content
 
 
-def test_a_folder_that_does_not_exist_is_one_sentence_before_any_work(tmp_path):
+def test_a_missing_folder_raises_a_clear_error_before_any_task_runs(tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist; create it"):
         run(TASKS, square, tmp_path / "no" / "r.jsonl")
 
 
-def test_a_process_that_dies_is_one_sentence(tmp_path):
+def test_a_process_that_dies_raises_a_clear_error(tmp_path):
     results = tmp_path / "r.jsonl"
     with pytest.raises(RuntimeError, match="smaller n_jobs"):
         run(TASKS, die_on_two, results, n_jobs=2, progress=False)
@@ -154,14 +154,14 @@ def note_process(task):
     return [{"process": os.getpid()}]
 
 
-def test_the_backend_of_joblib_is_the_users_choice():
+def test_the_user_can_choose_the_joblib_backend():
     """With ``parallel_config``, tasks run in threads instead of processes."""
     with parallel_config(backend="threading", n_jobs=2):
         records = run(TASKS, note_process, progress=False)
     assert {record["rows"][0]["process"] for record in records} == {os.getpid()}
 
 
-def test_a_dask_cluster_does_the_tasks_and_what_is_done_is_kept(tmp_path):
+def test_a_dask_cluster_runs_the_missing_tasks_and_keeps_earlier_results(tmp_path):
     pytest.importorskip("distributed")
     results = tmp_path / "results.jsonl"
     run(TASKS[:2], square, results, n_jobs=1, progress=False)

@@ -1,4 +1,4 @@
-"""The paired tests agree with SciPy, the correction with Nadeau and Bengio (2003)."""
+"""The paired tests agree with SciPy, and the correction with Nadeau and Bengio (2003)."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ GAINS = RNG.normal(0.3, 1, 30)
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
-def test_the_tests_are_scipys(alternative):
+def test_p_values_and_intervals_agree_with_scipy(alternative):
     result = paired_difference(GAINS, alternative=alternative)
     expected = ttest_1samp(GAINS, 0, alternative=alternative)
     assert result.p_t == pytest.approx(expected.pvalue)
@@ -29,7 +29,7 @@ def test_the_tests_are_scipys(alternative):
     assert result.sd == pytest.approx(GAINS.std(ddof=1))
 
 
-def test_the_correction_makes_a_resampled_test_less_sure():
+def test_the_correction_widens_the_interval_and_raises_the_p_value():
     plain = paired_difference(GAINS, test_share=0.5)
     wide = paired_difference(GAINS, test_share=0.5, corrected=True)
     assert plain.p_t < plain.p_corrected == wide.p_corrected
@@ -38,8 +38,8 @@ def test_the_correction_makes_a_resampled_test_less_sure():
     assert paired_difference(GAINS, test_share=0).p_corrected == pytest.approx(plain.p_t)
 
 
-def test_the_plain_test_is_too_sure_on_resampled_splits_and_the_corrected_is_not():
-    # 30 splits that share a common error, as overlapping training parts do; no real difference.
+def test_on_resampled_splits_only_the_corrected_test_keeps_its_level():
+    # The 30 splits share an error, as overlapping training parts do, but no real difference.
     rng = np.random.default_rng(0)
     results = [
         paired_difference(rng.normal(0, np.sqrt(0.5)) + rng.normal(size=30), test_share=0.5)
@@ -50,14 +50,14 @@ def test_the_plain_test_is_too_sure_on_resampled_splits_and_the_corrected_is_not
 
 
 @pytest.mark.parametrize(("value", "p"), [(0.0, 1.0), (0.1, 0.0), (-0.1, 1.0)])
-def test_differences_that_are_all_alike(value, p):
+def test_identical_differences_give_an_interval_of_width_zero(value, p):
     result = paired_difference([value] * 5, test_share=0.5)
     assert result.p_t == result.p_corrected == p
     assert (result.low, result.high) == (value, value)
     assert 0 <= result.p_wilcoxon <= 1
 
 
-def test_one_pair_has_a_mean_and_nothing_else():
+def test_a_single_pair_gives_only_a_mean():
     result = paired_difference([0.2])
     assert (result.n, result.mean, result.sd, result.p_t, result.low) == (1, 0.2, None, None, None)
 
@@ -70,14 +70,14 @@ def test_one_pair_has_a_mean_and_nothing_else():
         ({"differences": [0, 1], "corrected": True}, "needs test_share"),
     ],
 )
-def test_bad_input_is_one_sentence(wrong, says):
+def test_invalid_input_raises_a_clear_error(wrong, says):
     with pytest.raises(ValueError, match=says):
         paired_difference(**wrong)
 
 
 @given(st.integers(1, 300), st.data())
 @settings(max_examples=50, deadline=None)
-def test_the_textbook_interval_is_wilsons(n, data):
+def test_the_textbook_interval_is_the_wilson_interval(n, data):
     right = data.draw(st.integers(0, n))
     expected = binomtest(right, n).proportion_ci(method="wilson")
     found = accuracy_interval(right / n, n)
@@ -91,12 +91,12 @@ def test_an_accuracy_in_percent_is_refused():
         compare_accuracies(0.5, 10, 0.5, 0)
 
 
-def test_models_without_a_doubt():
+def test_accuracies_of_zero_and_one_give_valid_p_values():
     assert compare_accuracies(1.0, 10, 1.0, 20).p_value == 1.0
     assert compare_accuracies(1.0, 10, 0.0, 20).p_value == 0.0
 
 
-def test_hits_lie_farther_than_errors():
+def test_hits_lie_farther_from_the_boundary_than_errors():
     distance = np.concatenate([RNG.normal(2, 1, 80), RNG.normal(0.5, 0.5, 20)])
     correct = np.arange(100) < 80
     result = hits_and_errors(distance, correct)

@@ -16,7 +16,7 @@ TRUTH = np.array(list("++---+-+-+")) == "+"
 TABLE = [(0.25, 1, 1), (0.43, 0.8, 1), (0.53, 0.8, 0.8), (0.76, 0.6, 0.8), (0.85, 0.6, 0.6),
          (0.87, 0.4, 0.2), (0.93, 0.4, 0), (0.95, 0.2, 0), (1.00, 0, 0)]  # fmt: skip
 
-COSTS = [[-1, 100], [1, 0]]  # rows: truly +, -; columns: called +, -
+COSTS = [[-1, 100], [1, 0]]  # rows: true class +, -; columns: decision +, -
 M1, M2 = [[150, 40], [60, 250]], [[250, 45], [5, 200]]
 
 
@@ -35,10 +35,10 @@ def test_the_roc_table(threshold, tpr, fpr):
     corners = np.column_stack(roc_curve(TRUTH, SCORE, drop_intermediate=False)[:2])
     assert np.isclose(corners, [fpr, tpr]).all(axis=1).any()
     at = mean_roc(TRUTH, SCORE, x=[fpr])[0]
-    assert at >= tpr or at == pytest.approx(tpr)  # the upper end of a vertical piece
+    assert at >= tpr or at == pytest.approx(tpr)  # the upper end of a vertical segment
 
 
-def test_the_area_under_the_roc_table():
+def test_the_area_under_the_roc_curve():
     # Pairs in the correct order: 5 + 5 + (2 + 2 ties) + 1 + 0 of 25.
     assert auc(TRUTH, SCORE) == pytest.approx(14 / 25)
     assert auc(TRUTH, SCORE, ties=0) == pytest.approx(13 / 25)
@@ -75,7 +75,7 @@ def test_precision_recall_f_and_weighted_accuracy_follow_the_textbook(table):
         weighted_accuracy(truth, decision, weights=[[1, -1], [1, 1]])
 
 
-def test_cost_is_proportional_to_accuracy_if_the_errors_cost_alike():
+def test_cost_is_linear_in_accuracy_if_all_errors_cost_the_same():
     p, q = 1.0, 7.0
     truth, decision = cases(M1)
     assert cost(truth, decision, matrix=[[p, q], [q, p]]) == pytest.approx(
@@ -83,13 +83,13 @@ def test_cost_is_proportional_to_accuracy_if_the_errors_cost_alike():
     )
 
 
-def test_accuracy_misleads_where_one_class_is_rare():
+def test_accuracy_misleads_if_one_class_is_rare():
     truth, decision = [0] * 9990 + [1] * 10, [0] * 10000
     assert METRICS["accuracy"].function(truth, decision, [0, 1]) == 0.999
     assert METRICS["recall"].function(truth, decision, [0, 1]) == 0
 
 
-def test_85_percent_on_30_cases_are_not_better_than_75_percent_on_5000():
+def test_85_percent_on_30_cases_is_not_significantly_better_than_75_percent_on_5000():
     result = compare_accuracies(0.85, 30, 0.75, 5000)
     assert result.se == pytest.approx(0.0655, abs=5e-5)
     assert result.low < 0 < result.high

@@ -14,7 +14,7 @@ from tests.learners.test_textbook import four_leaves
 from tests.reference.c45 import added
 
 
-def test_the_textbook_tree_of_four_leaves():
+def test_estimates_for_the_textbook_tree_with_four_leaves():
     tree = four_leaves()
     assert tree_error(tree, "optimistic") == pytest.approx(9 / 30)
     assert tree_error(tree) == pytest.approx(11 / 30)
@@ -28,7 +28,7 @@ def test_the_textbook_tree_of_four_leaves():
     st.floats(0, 1),
     st.sampled_from([0.05, 0.1, 0.25, 0.5, 0.8]),
 )
-def test_the_upper_limit_is_j48_s(weight, share, factor):
+def test_the_upper_limit_agrees_with_j48(weight, share, factor):
     errors = weight * share
     expected = errors + added(weight, errors, factor)
     assert upper_errors([weight], [errors], factor)[0] == pytest.approx(expected, rel=1e-9)
