@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Leaf:
-    """A leaf with its path of (node, child) steps and the box that they leave."""
+    """A leaf with its path of (node, child) steps and the box that they define."""
 
     def __init__(self, tree, node):
         self.node, self.label = node, int(tree.label[node])
@@ -40,7 +40,7 @@ def goes(tree, node, code):
 
 
 def holds_a_number(tree, low, high):
-    """Return whether a number of the compared type lies above low and not above high."""
+    """Return whether a number of the compared type lies in (low, high]."""
     dtype = np.dtype(tree.compare_dtype).type
     largest = np.finfo(dtype).max
     if low >= largest or high < -largest:
@@ -111,7 +111,7 @@ def signed_distance(tree, metric, X):
 def nearest_leaf(tree, metric, X, own):
     """Return the nearest leaf of another class than ``own``, and its distance.
 
-    Of equally near leaves, it is the first in preorder.
+    Ties go to the first leaf in preorder.
     """
     leaves = reachable_leaves(tree)
     to_leaf = distances(tree, metric, X, leaves)
@@ -127,7 +127,7 @@ def nearest_leaf(tree, metric, X, own):
 def cutting_steps(tree, leaf, leaves):
     """Return the steps to a leaf that separate classes.
 
-    They are not below a node of one class, and both of their sides can be reached.
+    Both sides of such a test can be reached, and the leaves below it have different classes.
     """
     steps = []
     for test, child in leaf.steps:
@@ -140,7 +140,7 @@ def cutting_steps(tree, leaf, leaves):
 
 
 def separator(tree, metric, x, leaf, leaves):
-    """Return the test that a case projects on, for the coordinate that moves most."""
+    """Return the test that a case crosses in the coordinate that moves most."""
     x = compared(tree, [x])[0]
     binding = {}
     for test, child in cutting_steps(tree, leaf, leaves):

@@ -15,7 +15,7 @@ S = 1e-6
 
 @dataclass
 class Options:
-    """Weka's flags."""
+    """Options of Weka's J48."""
 
     min_leaf: float = 2
     binary: bool = False
@@ -30,7 +30,7 @@ class Options:
 
 @dataclass
 class Split:
-    """A test: ``codes[k]`` is the branch of category k, or ``threshold`` for a number."""
+    """A test: ``codes[k]`` is the branch of category k; a numeric test has a ``threshold``."""
 
     feature: int
     gain: float
@@ -70,7 +70,7 @@ def xlogx(v):
 
 
 def first_largest(values):
-    """Return the index of the largest value; a later one must be larger by more than 1e-6."""
+    """Return the index of the largest value; a later value must be larger by more than 1e-6."""
     best, index = 0.0, 0
     for i, value in enumerate(values):
         if value - best > S:
@@ -83,7 +83,7 @@ def errors_of(counts):
 
 
 class Reference:
-    """A J48 tree; after :meth:`fit` it is ``root``."""
+    """A J48 tree; :meth:`fit` sets ``root``."""
 
     def __init__(self, n_categories, n_classes, options=None):
         self.n_categories, self.n_classes = n_categories, n_classes
@@ -105,7 +105,7 @@ class Reference:
             self.prune(self.root)
         return self
 
-    # Rule 1, 7, 8
+    # Rules 1, 7 and 8
     def grow(self, rows):
         counts = self.class_counts(rows)
         node = Node(counts, rows)
@@ -346,7 +346,7 @@ def proportions(counts, laplace):
 
 
 def gain_of(table, total):
-    """Return the gain of branches x classes (rule 2); ``total`` includes missing rows."""
+    """Return the gain of a branches x classes table (rule 2); ``total`` includes missing rows."""
     known, classes = table.sum(), table.sum(axis=0)
     before = xlogx(known) - sum(map(xlogx, classes))
     after = sum(map(xlogx, table.sum(axis=1))) - sum(map(xlogx, table.ravel()))

@@ -28,7 +28,7 @@ DEFAULTS = {
 
 
 class NaiveConfDTree:
-    """A slow and plain ConfDTree for encoded rows; ``leaf_value`` has the leaf probabilities."""
+    """A slow and simple ConfDTree for encoded rows; ``leaf_value`` holds the leaf probabilities."""
 
     def __init__(self, tree, X, y, weight=None, leaf_value=None, **options):
         self.tree, self.o = tree, SimpleNamespace(**{**DEFAULTS, **options})
@@ -124,7 +124,7 @@ class NaiveConfDTree:
         return result
 
     def usual(self, codes, weights):
-        """Return functions that tell whether a category is among the most frequent ones."""
+        """Return functions that test whether a category is among the most frequent ones."""
         o = self.o
         count = {k: weights[codes == k].sum() for k in set(codes.tolist())}
         result = []
@@ -197,7 +197,7 @@ class NaiveConfDTree:
 
 
 def describe(values, weights):
-    """Return the number, mean and standard deviation; weights count as repeated cases."""
+    """Return the total weight, mean and standard deviation; a weight counts as repeated cases."""
     n = weights.sum()
     if values.min() == values.max():
         return n, values[0], 0.0
@@ -248,6 +248,6 @@ def paper_example(missing=-2):
         n_features=2,
         feature_names=["X", "Y"],
     )
-    # Shuffle the Y of A, so that X and Y are independent inside a class.
+    # Shuffle Y of class A, so that X and Y are independent within the class.
     y[:100] = y[np.random.default_rng(0).permutation(100)]
     return tree, np.column_stack([x, y]), np.repeat(["A", "B", "C"], 100)

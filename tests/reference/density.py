@@ -1,4 +1,4 @@
-"""The ratio of kernel sums, case by case, without a table."""
+"""Ratios of kernel sums, computed case by case without a table."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import numpy as np
 def gaussian_ratio(h_new, h, in_class, weight, bandwidth):
     """Return the ratio of kernel sums by log-sum-exp over all cases.
 
-    Differences of squares are factored, to keep their digits.
+    Differences of squares are factored to avoid cancellation.
     """
     keep = weight > 0
     h, in_class, weight = h[keep], in_class[keep], weight[keep]

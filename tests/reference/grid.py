@@ -1,13 +1,13 @@
-"""Brute-force distance on a grid: try every combination of multiples, decided by the tree.
+"""Brute-force distance on a grid: let the tree decide every combination of multiples.
 
-It is slow and simple on purpose: it uses no geometry of leaves and no arithmetic of thresholds.
+It is slow and simple on purpose: it uses neither the regions of leaves nor the thresholds.
 """
 
 from itertools import product
 
 import numpy as np
 
-REACH = 4.0  # multiples are tried up to there; thresholds and rows must lie well inside
+REACH = 4.0  # largest multiple that is tried; thresholds and rows must lie well inside
 
 
 def multiples(step):
@@ -17,7 +17,7 @@ def multiples(step):
 
 
 def candidates(tree, f, value, step):
-    """Return the values a column may take: its own, any category, any multiple."""
+    """Return the values that a column may take: its own, any category, any multiple."""
     if np.isnan(value):
         return [value]
     labels = tree.categories[f]
@@ -26,7 +26,7 @@ def candidates(tree, f, value, step):
 
 
 def class_distances(tree, metric, row, step):
-    """Return the least cost with which a complete row becomes a case of each class."""
+    """Return the least cost at which a complete row changes to each class."""
     tested = set(tree.feature[tree.kind != 0].tolist())
     columns = [
         candidates(tree, f, row[f], step) if f in tested else [row[f]]

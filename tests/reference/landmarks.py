@@ -22,7 +22,7 @@ def class_sums(expert, row):
 
 
 def probability(expert, row):
-    """Return the class probabilities of one row: the sums and the pseudo-cases at the prior."""
+    """Return the class probabilities of one row: the sums plus pseudo-cases shared by the prior."""
     sums = [
         s + expert.pseudo_cases * p
         for s, p in zip(class_sums(expert, row), expert.prior, strict=True)
@@ -52,7 +52,7 @@ def coordinates(space, row):
 def squared_distance(here, landmark):
     """Return the squared distance over the coordinates that are known in both."""
     squared = 0.0
-    for a, b in zip(here, landmark.tolist(), strict=False):  # a landmark ends in zeros
+    for a, b in zip(here, landmark.tolist(), strict=False):  # landmarks are padded with zeros
         u = single(a - b)
         if not math.isnan(u):
             squared = single(single(u * u) + squared)
@@ -70,7 +70,7 @@ def bell(sharpness, squared):
 
 
 def nearest_landmark(point, landmarks):
-    """Return the nearest landmark; the first of ties."""
+    """Return the nearest landmark; ties go to the first."""
     squared = [squared_distance(point.tolist(), landmark) for landmark in landmarks]
     return squared.index(min(squared))
 

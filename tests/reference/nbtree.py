@@ -26,7 +26,7 @@ class JavaRandom:
 
 
 def weka_sort(values):
-    """Order of the values after Weka's quicksort; missing ones are the largest."""
+    """Return the order of the values after Weka's quicksort; missing values are the largest."""
     values = [math.inf if math.isnan(v) else v for v in values]
     index = list(range(len(values)))
 
@@ -201,7 +201,7 @@ def entropy(counts):
 
 
 def mdl_cuts(x, y, weight, n_classes):
-    """Return the cuts of Fayyad and Irani, ascending."""
+    """Return the cut points of Fayyad and Irani in ascending order."""
     known = np.flatnonzero(~np.isnan(x))
     order = known[np.argsort(x[known], kind="stable")]
     x, y, weight = x[order], y[order], weight[order]

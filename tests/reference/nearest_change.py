@@ -1,7 +1,7 @@
 """Brute-force nearest change: try every combination of values that could matter.
 
-It uses no geometry of leaves. Between two neighbouring thresholds, a tree treats all values of a
-column alike, so only the allowed value nearest to the case needs to be tried in each interval.
+It does not use the regions of leaves. Between two neighbouring thresholds, a tree treats all values
+of a column alike, so only the allowed value nearest to the case needs to be tried in each interval.
 """
 
 from itertools import product
@@ -23,7 +23,7 @@ def candidates(tree, f, value, rule):
     dtype = np.dtype(tree.compare_dtype).type
     tried, (low, high) = [], rule["bounds"]
     for t in used:
-        # A few numbers on each side of the threshold as the model compares them.
+        # The threshold and its two neighbours in the type that the model compares.
         number = dtype(t)
         tried.append(float(number))
         for towards in (-np.inf, np.inf):
@@ -42,7 +42,7 @@ def candidates(tree, f, value, rule):
 
 
 def nearest_change(tree, row, rules, metric, wanted=None, max_changes=None):
-    """Return the least cost of all combinations with another (or the wanted) decision."""
+    """Return the least cost of all combinations with another decision, or with the wanted one."""
     columns = [candidates(tree, f, row[f], rules[f]) for f in range(tree.n_features)]
     tested = set(tree.feature[tree.kind != 0].tolist())
     columns = [c if f in tested else c[:1] for f, c in enumerate(columns)]
@@ -75,7 +75,7 @@ def cost(tree, row, point, rules, metric):
 
 
 def routes(tree, point):
-    """Return whether the tree has an answer; a missing value may have no rule on the path."""
+    """Return whether the tree decides; the path may have no rule for a missing value."""
     if not np.isnan(point).any():
         return True
     try:

@@ -1,4 +1,4 @@
-"""Naive routing through oblique tests, and distances to regions of half-spaces."""
+"""Naive routing through oblique tests, and distances to regions bounded by half-spaces."""
 
 import numpy as np
 import quadprog
@@ -15,7 +15,7 @@ def weighted_sum(tree, node, row):
 
 
 def leaf_of(tree, row):
-    """Return the leaf of an encoded row; the heaviest child where a missing value is shared."""
+    """Return the leaf of an encoded row; a shared missing value follows the heaviest child."""
     node = 0
     while tree.kind[node] != 0:
         children = tree.children(node).tolist()
@@ -36,7 +36,7 @@ def leaf_of(tree, row):
 
 
 def leaf_halves(tree):
-    """Yield the leaf, normals and bounds of each leaf: normals @ x <= bounds.
+    """Yield each leaf with its normals and bounds: normals @ x <= bounds.
 
     The tree has no nominal tests, and both sides of a test are closed.
     """
@@ -70,7 +70,7 @@ def has_room(normals, bounds, factor):
 
 
 def leaf_distance(normals, bounds, factor, x):
-    """Return the distance of a row to a leaf, by the quadratic program of another library."""
+    """Return the distance from a row to a leaf, by a quadratic program."""
     slope, slack = normals / factor, bounds - normals @ x
     size = np.linalg.norm(slope, axis=1)
     slope, slack = slope / size[:, None], slack / size
@@ -81,7 +81,7 @@ def leaf_distance(normals, bounds, factor, x):
 
 
 def class_distances(tree, factor, X):
-    """Return the distance of each row to each class, over all leaves; infinite without a leaf."""
+    """Return the distance from each row to each class; infinite for a class without a leaf."""
     distance = np.full((len(X), len(tree.classes)), np.inf)
     for leaf, normals, bounds in leaf_halves(tree):
         if has_room(normals, bounds, factor):

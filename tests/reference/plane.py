@@ -1,4 +1,4 @@
-"""The kernel estimate on distance and position, case by case, by the equation of the guide."""
+"""The kernel estimate on distance and position, case by case from the equation in the guide."""
 
 import numpy as np
 

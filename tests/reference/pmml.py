@@ -60,7 +60,7 @@ class Evaluator:
 
     def _mix(self, children):
         weights = np.array([float(child.get("recordCount")) for child in children])
-        # The specification leaves this open, so all children count alike.
+        # The specification leaves this open, so all children count equally.
         weights = weights if weights.any() else None
         scored = [self._descend(child)[1] for child in children]
         p = {value: np.average([p[value] for p in scored], weights=weights) for value in scored[0]}
@@ -86,7 +86,7 @@ class Evaluator:
 
 
 def items(text):
-    r"""Return the items of an Array: divided by blanks, or between quotes, with \ before a quote.
+    r"""Return the items of an Array: separated by blanks, or quoted, with \ before inner quotes.
 
     >>> items('"a \\"b\\"" c')
     ['a "b"', 'c']

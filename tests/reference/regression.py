@@ -1,7 +1,7 @@
-"""A regression tree in plain Python, which tries every cut and every two sets of categories.
+"""A regression tree in plain Python that tries every threshold and every pair of category sets.
 
-With ``ordered``, it tries only cuts of the categories in the order of their means. Both agree if no
-side can be too light; otherwise the best allowed sets need not be such a cut.
+With ``ordered``, it sorts the categories by their means and only divides that order in two. Both
+agree unless ``min_leaf`` rules out a division; then the best allowed sets may break the order.
 """
 
 import math

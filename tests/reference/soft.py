@@ -52,7 +52,7 @@ def child_shares(tree, node, row, slope, spread, centres):
 
 
 def node_shares(tree, row, slope, spread, centres, down=True):
-    """Return the share of the row that reaches each node, or that the test above gives it."""
+    """Return the share of the row that reaches each node, or that its parent's test gives it."""
     share = np.zeros(tree.n_nodes)
     share[0] = 1.0
     for node in tree.preorder:
@@ -64,7 +64,7 @@ def node_shares(tree, row, slope, spread, centres, down=True):
 
 
 def leaf_values(tree, shrinkage):
-    """Return the counts of each node with ``shrinkage`` cases of its parent's shares added."""
+    """Return the shares of each node after adding ``shrinkage`` cases with its parent's shares."""
     values = np.empty(tree.counts.shape)
     for node in tree.preorder:
         k = tree.counts[node]
@@ -84,7 +84,7 @@ def soft_probability(tree, rows, X, weight, strength, shrinkage):
 
 
 def margin_features(tree, rows, X, weight, asked):
-    """Return tanh(z / 0.5) and tanh(z / 4) of the tests ``asked`` and the soft reach, as shares."""
+    """Return tanh(z / 0.5), tanh(z / 4) and the soft reach of the tests ``asked``, as shares."""
     sample = spreads(X, weight), gap_centres(tree, X, weight)
     nodes = [c for node in np.flatnonzero(asked) for c in tree.children(node)[:-1]]
     return np.array(
