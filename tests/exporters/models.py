@@ -13,7 +13,7 @@ from tests.strategies import random_oblique_tree, random_rows
 
 
 def mixed_table(n=300, seed=0):
-    """Numbers and categories, some missing, and three classes."""
+    """Return numbers and categories, some of them missing, and three classes."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -29,31 +29,31 @@ def mixed_table(n=300, seed=0):
 
 
 def numbers():
-    """Two classes, compared in float32."""
+    """Return data with two classes and a learner that compares in float32."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     return X, y, DecisionTreeClassifier(max_leaf_nodes=10, min_samples_leaf=5, random_state=0)
 
 
 def classes():
-    """Three classes, compared in float64, missing values shared by weight."""
+    """Return data with three classes and a float64 learner that shares missing values."""
     X, y = load_wine(return_X_y=True, as_frame=True)
     return X, y, kt.C45Classifier()
 
 
 def missing():
-    """Missing values with a way of their own, in float32."""
+    """Return data with missing values and a float32 learner that chooses a child for them."""
     X, y, learner = numbers()
     X = X.mask(np.random.default_rng(0).random(X.shape) < 0.2)
     return X, y, learner
 
 
 def mixed():
-    """Categories and missing values, shared by weight."""
+    """Return data with categories and missing values, and a learner that shares them."""
     return *mixed_table(), kt.C45Classifier()
 
 
 def oblique(compare_dtype="float64"):
-    """Weighted sums beside numbers and categories, missing values shared by weight."""
+    """Return data and a tree with oblique, numeric and nominal tests that shares missing values."""
     options = {"n_classes": 3, "n_nominal": 1, "missing": "share", "compare_dtype": compare_dtype}
     tree = replace(random_oblique_tree(3, n_leaves=12, **options), feature_names=list("abcd"))
     X, rng = random_rows(tree, 0, n=300, missing=0.05), np.random.default_rng(0)
@@ -66,7 +66,7 @@ OBLIQUE = {"oblique": oblique, "oblique in float32": partial(oblique, "float32")
 
 
 def costs_of(tree):
-    """Costs under which the cheapest class is often not the most probable one."""
+    """Return costs under which the cheapest class is often not the most probable one."""
     n = len(tree.classes)
     return (1.0 + 7.0 * np.arange(n)[:, None]) * (1 - np.eye(n))
 
@@ -94,7 +94,7 @@ PAPERS = {
 
 @cache
 def fitted(model, data):
-    """The model of a name, fitted to the data of a name; ``"tree"`` is the tree alone."""
+    """Return the named model, fitted to the named data; ``"tree"`` means the tree alone."""
     X, y, learner = {**DATA, **OBLIQUE}[data]()
     tree = learner if isinstance(learner, kt.Tree) else kt.keep(learner.fit(X, y))
     with warnings.catch_warnings():

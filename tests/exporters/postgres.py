@@ -1,4 +1,4 @@
-"""A Postgres server of the machine's own binaries, in a temporary folder and without a network."""
+"""A local Postgres server in a temporary folder, without a network."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from keeptree.exporters.sql.spelling import Spelling
 
 
 def find_binaries():
-    """Folder of initdb and postgres, or None."""
+    """Return the folder of initdb and postgres, or None."""
     on_path = shutil.which("initdb")
     if on_path:
         return Path(on_path).parent
@@ -26,12 +26,12 @@ def find_binaries():
 
 @contextmanager
 def serving():
-    """A :class:`Server` that is stopped at the end; its files go with it."""
+    """Start a :class:`Server`; stop it and delete its files at the end."""
     binaries = find_binaries()
-    # Short: the path of a socket has at most 107 characters.
+    # The path is short because that of a socket has at most 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="kt"))
     user = {}
-    if os.getuid() == 0:  # which Postgres refuses to run as
+    if os.getuid() == 0:  # Postgres refuses to run as root
         user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
         shutil.chown(folder, "nobody", "nogroup")
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
@@ -53,7 +53,7 @@ def serving():
 
 
 class Server:
-    """Statements by ``psql``."""
+    """Runs statements with ``psql``."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -73,7 +73,7 @@ class Server:
 
 
 def score(server, files, subject, rows, timed=False):
-    """Answers of an exported query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
+    """Return the answers of a query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
     spell = Spelling("postgres")
     tested = subject.tree.tested.tolist()
     types = ["DOUBLE PRECISION" if rows.categories[f] is None else "TEXT" for f in tested]
@@ -105,7 +105,7 @@ def score(server, files, subject, rows, timed=False):
 
 
 def _literals(rows, feature, spell):
-    """Values of a column; every other missing number is NaN."""
+    """Yield a column as SQL literals; missing numbers are NaN in odd rows, otherwise NULL."""
     numeric = rows.categories[feature] is None
     for k, value in enumerate(rows.column(feature)):
         if value is None:

@@ -1,4 +1,4 @@
-"""Random small trees for the tests of exports: any test, rule and threshold."""
+"""Random small trees for the export tests, with any test, rule and threshold."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,9 +11,9 @@ THRESHOLDS = (0.0, -0.0, 0.1, 1.0, -2.5, 1e300, -1e300, 5e-324, 16777217.0, 0.30
 
 @st.composite
 def small_trees(draw, rules=("child", "share", "error")):
-    """Trees of up to six tests over two numbers and a category, with two or three classes.
+    """Draw trees with up to six tests of two numbers and a category, and two or three classes.
 
-    ``rules`` are those for missing values: a child, shared, an error.
+    Missing values go to a child, are shared or raise an error, as ``rules`` allow.
     """
     n_classes = draw(st.integers(2, 3))
     rule = draw(st.sampled_from(rules))

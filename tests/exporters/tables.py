@@ -1,4 +1,4 @@
-"""Tables for the tests of exports."""
+"""Tables for the export tests."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ HOSTILE = ["label", "kt0", 'a "quoted"; DROP', "naïve\n<b>"]
 
 
 def hostile_table(n=600):
-    """Numbers and categories with missing values, odd names and labels, three classes of text."""
+    """Return numbers and categories with missing values and odd names, and three odd labels."""
     rng = np.random.default_rng(0)
     columns = [
         rng.normal(size=n),

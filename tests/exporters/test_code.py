@@ -1,4 +1,4 @@
-"""Exports to programming languages: the same labels, leaves and probabilities as in Python."""
+"""Exported code gives the same labels, leaves and probabilities as Python."""
 
 import shutil
 import subprocess
@@ -65,7 +65,7 @@ def learner():
 
 
 def table_of(name):
-    """Columns, classes and a learner: numbers in float32, several classes, categories and gaps."""
+    """Return the columns, the classes and a learner for a table."""
     if name == "mixed":
         return *mixed_table(), kt.C45Classifier()
     load = {"two": load_breast_cancer, "three": load_wine}[name]
@@ -79,7 +79,7 @@ def made(kind, table):
 
 
 def compared(model, name, n=150):
-    """How the target differs from Python on rows that try every test."""
+    """Compare the target with Python on rows that cover every test."""
     subject = subject_of(model)
     module = exporters.import_module(f"keeptree.exporters.{exporters.FORMATS[name].module}")
     rows = sample_rows(subject, n)
@@ -90,27 +90,27 @@ def compared(model, name, n=150):
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("table", ["two", "three", "mixed"])
 @pytest.mark.parametrize("kind", ["kept", "coherent"])
-def test_code_answers_as_python(kind, table, name):
+def test_exported_code_agrees_with_python(kind, table, name):
     assert str(compared(made(kind, table), name)) == "equal on 150 of 150 rows"
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in ("kept", "coherent")])
-def test_code_of_every_kind_answers_as_python(kind, name):
+def test_code_of_every_kind_of_model_agrees_with_python(kind, name):
     assert compared(made(kind, "mixed"), name).wrong == 0
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("table", ["two", "three"])
 @pytest.mark.parametrize("kind", PAPERS)
-def test_code_of_the_papers_answers_as_python(kind, table, name):
+def test_code_of_the_methods_of_the_papers_agrees_with_python(kind, table, name):
     assert compared(made(kind, table), name).wrong == 0
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("kind", [kt.ConfDTreeClassifier, kt.DistanceKernelClassifier])
 @pytest.mark.parametrize("rule", ["error", "majority"])
-def test_code_of_the_papers_follows_the_rules_for_missing_values(rule, kind, name):
+def test_code_of_the_methods_of_the_papers_follows_the_rules_for_missing_values(rule, kind, name):
     X, y = mixed_table()
     tree = kt.keep(kt.C45Classifier().fit(X, y))
     rules = {"error": -2, "majority": tree.missing_child}
@@ -120,7 +120,7 @@ def test_code_of_the_papers_follows_the_rules_for_missing_values(rule, kind, nam
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_distance_kernel_without_a_boundary_answers_as_python(name):
+def test_a_distance_kernel_without_a_boundary_agrees_with_python(name):
     X, y = mixed_table()
     tree = kt.keep(kt.C45Classifier().fit(X, y))
     tree = replace(tree, label=np.zeros_like(tree.label))
@@ -129,7 +129,7 @@ def test_a_distance_kernel_without_a_boundary_answers_as_python(name):
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("rule", ["error", "majority", "share"])
-def test_a_bare_tree_answers_as_python(rule, name):
+def test_a_tree_without_a_model_agrees_with_python(rule, name):
     tree = kt.keep(kt.C45Classifier().fit(*mixed_table()))
     rules = {"error": -2, "majority": tree.missing_child, "share": -1}
     tree = replace(tree, missing=np.where(tree.kind != LEAF, rules[rule], -2))
@@ -137,7 +137,7 @@ def test_a_bare_tree_answers_as_python(rule, name):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_tree_without_a_test_answers_as_python(name):
+def test_a_tree_without_tests_agrees_with_python(name):
     X, y = mixed_table()
     model = kt.KeptTreeClassifier(kt.C45Classifier(max_depth=0), cv=2).fit(X, y)
     assert model.tree_.n_nodes == 1
@@ -145,8 +145,8 @@ def test_a_tree_without_a_test_answers_as_python(name):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_chain_of_tests_is_cut_into_functions(name):
-    """Python allows a hundred ifs within each other, other compilers a few hundred."""
+def test_a_chain_of_tests_is_split_into_functions(name):
+    """Python allows a hundred nested ifs, other compilers a few hundred."""
     n = 300
     X = np.arange(n + 1.0)[:, None]
     tree = DecisionTreeClassifier(max_leaf_nodes=n, random_state=0).fit(X, np.arange(n + 1) % 2)
@@ -223,21 +223,21 @@ def test_classes_and_categories_may_be_numbers_and_booleans(name):
         (kt.DistanceKernelClassifier, {"kernel": "uniform"}, 'export one with kernel="gaussian"'),
     ],
 )
-def test_a_model_that_code_cannot_hold_is_refused_with_a_way_out(kind, options, message):
+def test_a_model_that_code_cannot_express_is_refused_with_advice(kind, options, message):
     model = kind(kt.C45Classifier(), **options).fit(*mixed_table())
     with pytest.raises(ValueError, match=message):
         kt.export(model, format="c")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_ranking_of_a_tree_without_a_boundary_answers_as_python(name):
+def test_a_ranking_of_a_tree_without_a_boundary_agrees_with_python(name):
     X, y = mixed_table()
     tree = kt.keep(kt.C45Classifier().fit(X, y))
     tree = replace(tree, label=np.zeros_like(tree.label))
     assert compared(kt.GeometricRankClassifier(tree).fit(X, y), name, 20).wrong == 0
 
 
-def test_a_ranking_has_a_score_in_place_of_a_probability():
+def test_a_ranking_has_scores_instead_of_probabilities():
     X, _ = mixed_table()
     model = made("rank", "mixed")
     module = {}
@@ -268,7 +268,7 @@ def test_columns_of_the_same_name_are_refused():
 
 @pytest.fixture(scope="module")
 def module(tmp_path_factory):
-    """A module written from a model, imported as any other."""
+    """Export a model as a module and import it."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     path = tmp_path_factory.mktemp("code") / "exported.py"
@@ -294,13 +294,13 @@ def test_a_row_may_be_a_dict_or_a_list(module):
         ({"colour": 3}, "'colour' must be a label such as 'blue', not 3"),
     ],
 )
-def test_a_wrong_value_is_refused_in_one_sentence(changed, message, module):
+def test_an_invalid_value_is_refused_with_a_clear_error(changed, message, module):
     with pytest.raises(ValueError, match=message):
         module.predict({"letter": "a", "colour": "red", "size": 0.5, "age": 40, **changed})
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_javascript_refuses_a_wrong_value_as_its_user_writes_it(tmp_path):
+def test_javascript_errors_show_values_as_javascript_writes_them(tmp_path):
     text = "age <= 48\n  smoker = True: yes\n  smoker = False: no\nage > 48: yes"
     X = pd.DataFrame({"age": [40, 40, 50], "smoker": [True, False, True]})
     path = tmp_path / "exported.js"
@@ -328,14 +328,14 @@ def test_an_absent_column_is_refused(module):
         module.predict({"letter": "a", "colour": "red", "size": 0.5})
 
 
-def test_a_python_export_reads_as_python_38():
+def test_a_python_export_is_valid_python_38():
     import ast
 
     text = kt.export(made("coherent", "mixed"), format="python", check=0)
     ast.parse(text, feature_version=(3, 8))
 
 
-def test_a_module_needs_no_package(tmp_path):
+def test_an_exported_module_needs_no_packages(tmp_path):
     kt.export(made("smoothed", "two"), tmp_path / "exported.py", check=10)
     code = "import sys; sys.path.insert(0, '.'); import exported; print(exported.CLASSES)"
     done = subprocess.run(
@@ -345,8 +345,8 @@ def test_a_module_needs_no_package(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
-def test_c_keeps_its_digits_where_the_compiler_may_fuse_products(tmp_path):
-    """GCC fuses by default: the file itself must forbid it."""
+def test_c_code_forbids_the_compiler_to_fuse_products(tmp_path):
+    """GCC fuses products by default, which would change the last digits."""
     path = tmp_path / "exported.c"
     kt.export(made("kept", "two"), path, check=0)
     fused = ["cc", "-O3", "-march=native", "-S", "-o", "-", str(path)]
@@ -363,14 +363,14 @@ def test_c_compiles_without_a_warning(kind, tmp_path):
     subprocess.run([*strict, "-Wno-unknown-pragmas", str(path)], check=True)
 
 
-def test_c_functions_have_the_prefix_that_was_asked_for():
+def test_c_functions_have_the_requested_prefix():
     model = made("smoothed", "two")
     assert "int churn_predict(const double *row)" in kt.export(model, format="c", prefix="churn")
     with pytest.raises(ValueError, match="prefix='2x' is not a valid prefix of C functions"):
         kt.export(model, format="c", prefix="2x")
 
 
-def test_c_refuses_text_that_it_cannot_hold():
+def test_c_refuses_text_that_it_cannot_represent():
     X, y = mixed_table()
     X["letter"] = X["letter"].cat.rename_categories({"a": "a\0"})
     with pytest.raises(ValueError, match="has a NUL character"):
@@ -378,14 +378,14 @@ def test_c_refuses_text_that_it_cannot_hold():
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_comment_is_one_line_that_does_not_end(text):
+def test_text_in_a_comment_stays_on_one_line_and_cannot_close_the_comment(text):
     shown = comment_text(text)
     assert shown.isprintable()
     assert "*/" not in shown
 
 
 @given(st.lists(st.text(max_size=50)))
-def test_identifiers_are_distinct_names(texts):
+def test_identifiers_are_valid_and_distinct(texts):
     made = identifiers(texts, frozenset({"x", "if", "for"}))
     assert len(set(made)) == len(texts)
     assert all(name.isidentifier() and name.isascii() for name in made)

@@ -23,7 +23,7 @@ def test_every_node_and_branch_is_drawn(name, arrow, data):
     assert edges == {(str(tree.parent[k]), str(k)) for k in range(1, tree.n_nodes)}
 
 
-def test_a_leaf_tells_its_class_its_cases_and_how_many_are_right():
+def test_a_leaf_shows_its_cases_and_the_share_that_is_correct():
     tree = fitted("tree", "classes")
     leaf = int(tree.levels[-1][0])
     weight, right = tree.weight[leaf], tree.counts[leaf].max() / tree.weight[leaf]
@@ -37,7 +37,7 @@ def test_a_leaf_tells_its_class_its_cases_and_how_many_are_right():
         assert f"{100 * right:.0f} " in line
 
 
-def test_a_tree_without_counts_shows_its_classes_only():
+def test_a_tree_without_counts_shows_only_its_classes():
     text = kt.export(kt.keep("age <= 40: no\nage > 40: yes"), format="graphviz")
     assert 'n1 [label="no"' in text
 
@@ -54,7 +54,7 @@ def hostile_model():
     return kt.keep(kt.C45Classifier(max_depth=3).fit(X, [HOSTILE + label for label in y]))
 
 
-def test_nothing_in_the_data_can_end_a_mermaid_label():
+def test_text_from_the_data_cannot_close_a_mermaid_label():
     text = kt.export(hostile_model(), format="mermaid")
     inside = r'"(?:[^"#&<>`\\|;{}%]|#\d+;|</?b>|<br>)*"'
     for line in text.splitlines()[2:]:
@@ -64,7 +64,7 @@ def test_nothing_in_the_data_can_end_a_mermaid_label():
             ), line
 
 
-def test_nothing_in_the_data_can_end_a_graphviz_label():
+def test_text_from_the_data_cannot_close_a_graphviz_label():
     text = kt.export(hostile_model(), format="graphviz")
     inside = r'"(?:[^"\\]|\\.)*"'
     for line in text.splitlines()[2:-1]:

@@ -1,4 +1,4 @@
-"""kt.export and keeptree export choose a format, check it, and write all files or none."""
+"""kt.export and keeptree export choose a format, check the export, and write all files or none."""
 
 import json
 
@@ -20,7 +20,7 @@ def model():
     return kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
 
 
-def test_the_ending_of_the_file_chooses_the_format(model, tmp_path):
+def test_the_file_extension_determines_the_format(model, tmp_path):
     done = kt.export(model, tmp_path / "tree.mmd")
     assert done.format == "mermaid"
     assert done.paths == (tmp_path / "tree.mmd",)
@@ -42,7 +42,7 @@ def test_every_export_names_the_tree_and_the_version(model):
         ({"to": None, "format": "mermaid", "dialect": "duckdb"}, "no option 'dialect'"),
     ],
 )
-def test_what_cannot_be_chosen_is_one_sentence(model, arguments, message):
+def test_an_unknown_format_or_option_raises_a_clear_error(model, arguments, message):
     with pytest.raises(ValueError, match=message):
         kt.export(model, **arguments)
 
@@ -55,7 +55,7 @@ def test_a_regression_tree_is_refused():
 
 
 class Wrong:
-    """A format whose target answers something else than Python."""
+    """A format whose target gives other answers than Python."""
 
     def __init__(self, change):
         self.change = change
@@ -84,7 +84,7 @@ def replaced(monkeypatch):
         lambda a: Answers(a.label, a.leaf, a.probability + 2e-12),
         lambda a: Answers(a.label, a.leaf, np.full_like(a.probability, np.nan)),
     ],
-    ids=["label", "leaf", "probability", "no number"],
+    ids=["label", "leaf", "probability", "NaN"],
 )
 def test_an_export_that_differs_from_python_is_not_written(model, replaced, tmp_path, change):
     replaced(change)
@@ -93,7 +93,7 @@ def test_an_export_that_differs_from_python_is_not_written(model, replaced, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_export_that_equals_python_says_so(model, replaced, tmp_path):
+def test_an_export_that_agrees_with_python_is_reported_as_equal(model, replaced, tmp_path):
     replaced(lambda answers: answers)
     done = kt.export(model, tmp_path / "tree.mmd", check=200)
     assert done.checked == "equal on 200 of 200 rows"
@@ -105,7 +105,7 @@ def test_a_target_that_is_not_installed_is_named(model, replaced, tmp_path):
     assert kt.export(model, tmp_path / "t.mmd").checked == "not checked: duckdb is not installed"
 
 
-def test_a_file_that_was_not_named_is_not_replaced(model, replaced, tmp_path):
+def test_a_second_file_that_already_exists_is_not_replaced_unasked(model, replaced, tmp_path):
     replaced(lambda answers: answers)
     (tmp_path / "tree.more").write_text("mine")
     with pytest.raises(ValueError, match=r"tree\.more already exists"):
@@ -115,7 +115,7 @@ def test_a_file_that_was_not_named_is_not_replaced(model, replaced, tmp_path):
     assert (tmp_path / "tree.more").read_text() == "beside"
 
 
-def test_the_rows_of_the_check_try_every_side_of_every_test(model):
+def test_the_check_covers_both_sides_of_every_test(model):
     subject = subject_of(model)
     rows = sample_rows(subject, 1000)
     reached = model.tree_.decision_path(rows.X).sum(axis=0)
@@ -127,7 +127,7 @@ def test_the_rows_of_the_check_try_every_side_of_every_test(model):
     assert np.isnan(rows.X).any()
 
 
-def test_a_difference_is_counted_by_row():
+def test_differences_are_counted_per_row():
     ours = Answers(np.array([0, 1]), np.array([1, 2]), np.eye(2))
     theirs = Answers(np.array([0, 0]), np.array([1, 2]), np.array([[1, 1e-13], [0, 1]]))
     found = compare(ours, theirs)
@@ -141,7 +141,7 @@ def saved(model, tmp_path):
     return tmp_path / "model.json"
 
 
-def test_the_command_writes_and_tells(saved, tmp_path, capsys):
+def test_the_command_writes_the_file_and_reports_it(saved, tmp_path, capsys):
     assert main(["export", str(saved), "--to", str(tmp_path / "a.mmd")]) == 0
     assert "Saved as" in capsys.readouterr().out
     assert main(["export", str(saved), "--to", str(tmp_path / "a.mmd"), "--json"]) == 0
@@ -150,7 +150,7 @@ def test_the_command_writes_and_tells(saved, tmp_path, capsys):
     assert told["paths"] == [str(tmp_path / "a.mmd")]
 
 
-def test_the_command_prints_the_text_without_a_file(saved, capsys):
+def test_the_command_prints_the_text_if_no_file_is_given(saved, capsys):
     assert main(["export", str(saved), "--format", "mermaid"]) == 0
     assert "flowchart TD" in capsys.readouterr().out
 
@@ -180,7 +180,7 @@ def test_the_command_exports_the_tree_of_a_model(saved, model, tmp_path, capsys)
         ["--to", "nowhere/a.onnx"],
     ],
 )
-def test_bad_input_is_one_sentence(saved, tmp_path, arguments, capsys, monkeypatch):
+def test_invalid_input_prints_one_sentence(saved, tmp_path, arguments, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["export", str(saved), *arguments]) == 2
     said = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Exports of odd data: any name and label, dates, one class, one leaf, sums next to a boundary.
+"""Exports of odd data: any name and label, dates, one class, values on the edge of a piece.
 
 `kt.export` scores rows with the target and raises an error if an answer differs.
 """
@@ -37,7 +37,7 @@ OPTIONS = {"pmml": {"missing": "majority"}}
 
 
 def export(model, name, **options):
-    """Export with a check on 200 rows; what has no runtime here is skipped by name."""
+    """Export and check 200 rows; skip the test if the target is not installed."""
     module, program = NEEDS.get(name), PROGRAMS.get(name)
     if module is not None and find_spec(module) is None:
         pytest.skip(f"{module} is not installed")
@@ -47,7 +47,7 @@ def export(model, name, **options):
 
 
 def numbers(names, seed=0):
-    """A number for each name, of which all matter, and three classes."""
+    """Return one numeric column per name, all of them relevant, and three classes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(300, len(names))).round(2)
     total = X.sum(axis=1)
@@ -73,7 +73,7 @@ def test_any_class_label_survives(name):
 
 
 @pytest.mark.parametrize("name", exporters.FORMATS)
-def test_words_of_our_own_templates_are_text_in_the_data(name):
+def test_placeholders_of_our_templates_are_plain_text_in_the_data(name):
     words = ["prefix_leaf", "PREFIX_API", "ANSWER", "PREDICT", "ENCODED", "NAMED", "kt_1"]
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, len(words))).round(2), columns=words)
@@ -94,7 +94,7 @@ def test_a_branch_of_several_odd_categories_survives(name):
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
-def test_a_ranking_of_many_regions_is_exported(dialect):
+def test_a_ranking_of_many_regions_can_be_exported(dialect):
     X = pd.DataFrame({"a": np.arange(300.0)})
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, np.arange(300) % 2))
     assert tree.n_leaves == 300  # 150 regions of each class, and SQLite functions take 100 values
@@ -104,7 +104,7 @@ def test_a_ranking_of_many_regions_is_exported(dialect):
 
 
 @pytest.mark.parametrize("where", ["name", "label"])
-def test_a_character_that_marks_columns_in_sql_is_one_sentence(where):
+def test_text_with_the_characters_that_mark_columns_in_sql_is_refused(where):
     odd = "\ue000kt\ue001"
     X, y = numbers([odd if where == "name" else "a", "b"])
     y = np.where(y > 0, odd, "other") if where == "label" else y
@@ -143,7 +143,7 @@ def test_class_labels_may_be_any_numbers(name, labels):
 )
 @pytest.mark.parametrize("name", PROBABILISTIC)
 @pytest.mark.filterwarnings("ignore")
-def test_a_model_of_one_class_is_exported(name, kind):
+def test_a_model_with_one_class_can_be_exported(name, kind):
     X, _ = mixed_table(60)
     model = kind(kt.C45Classifier()).fit(X, np.full(60, "only"))
     assert export(model, name)
@@ -151,9 +151,9 @@ def test_a_model_of_one_class_is_exported(name, kind):
 
 @pytest.mark.parametrize("scope", ["global", "leaf"])
 @pytest.mark.parametrize("name", PROBABILISTIC)
-def test_distances_on_the_edge_of_a_piece_have_the_share_of_that_piece(name, scope):
-    # Costs of categories are whole numbers, and so are distances: they fall on edges of pieces,
-    # where a curve of float32 coefficients jumps by 1e-8.
+def test_distances_on_the_edge_of_a_piece_of_the_curve_agree_with_python(name, scope):
+    # Costs of categories are whole numbers, so distances fall on the edges between two pieces of
+    # the curve. There, float32 coefficients make the curve jump by 1e-8.
     rng = np.random.default_rng(3)
     labels = np.array(list("abcdefg"))
     X = pd.DataFrame({k: rng.choice(labels, 400) for k in ("p", "q")})
@@ -183,13 +183,13 @@ def test_every_format_names_the_tree_and_the_version(name):
         ({"keep": ["id"], "form": "expression"}, "selects columns of a query"),
     ],
 )
-def test_an_option_without_effect_is_one_sentence(options, message):
+def test_an_option_without_effect_raises_a_clear_error(options, message):
     tree = kt.keep("age <= 40: no\nage > 40: yes")
     with pytest.raises(ValueError, match=message):
         kt.export(tree, format="sql", **options)
 
 
-def test_a_graph_that_would_not_load_is_one_sentence(monkeypatch):
+def test_a_graph_that_is_too_large_to_load_raises_a_clear_error(monkeypatch):
     pytest.importorskip("onnx")
     monkeypatch.setattr("keeptree.exporters.onnx.model._MOST_NODES", 100)
     X, y = numbers(["a", "b"])
@@ -204,7 +204,7 @@ def test_pmml_refuses_an_empty_name():
         kt.export(kt.C45Classifier(max_depth=2).fit(X, y), format="pmml", missing="majority")
 
 
-def test_an_error_of_the_target_is_one_sentence(monkeypatch, tmp_path):
+def test_an_error_of_the_target_is_reported_in_one_sentence(monkeypatch, tmp_path):
     class Broken:
         @staticmethod
         def write(subject):

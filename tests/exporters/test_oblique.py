@@ -1,4 +1,4 @@
-"""Trees with oblique tests in every format that computes: labels, leaves, probabilities."""
+"""Exports of trees with oblique tests agree with Python in every format that can be run."""
 
 import shutil
 from dataclasses import replace
@@ -44,7 +44,7 @@ MODELS = {
 
 
 def compared(source, target, n=150):
-    """How a target differs from Python on rows that try every test."""
+    """Compare a target with Python on rows that cover every test."""
     if shutil.which(PROGRAMS.get(target, "sh")) is None:
         pytest.skip(f"{PROGRAMS[target]} is not installed")
     name, options = TARGETS[target]
@@ -57,7 +57,7 @@ def compared(source, target, n=150):
 
 @cache
 def made(model, dtype="float64", seed=3):
-    """A model of a tree with oblique, numeric and nominal tests that shares missing values."""
+    """Return a model of a tree with all kinds of tests that shares missing values."""
     tree = random_oblique_tree(
         seed, n_leaves=10, n_classes=3, n_nominal=1, missing="share", compare_dtype=dtype
     )
@@ -77,7 +77,7 @@ def made(model, dtype="float64", seed=3):
         *product(("coherent",), ("onnx", "python", "javascript", "c")),
     ],
 )
-def test_models_of_oblique_trees_answer_as_python(model, target):
+def test_models_of_oblique_trees_agree_with_python(model, target):
     dtype = "float32" if model in ("smoothed", "margin", "coherent") else "float64"
     assert str(compared(made(model, dtype), target)) == "equal on 150 of 150 rows"
 
@@ -85,20 +85,20 @@ def test_models_of_oblique_trees_answer_as_python(model, target):
 @pytest.mark.parametrize("target", ["onnx", "duckdb", "sqlite"])
 @settings(max_examples=6, deadline=None)
 @given(tree=oblique_trees(missing=RULES))
-def test_any_oblique_tree_decides_as_in_python(tree, target):
+def test_any_oblique_tree_agrees_with_python(tree, target):
     assert compared(tree, target, 80).wrong == 0
 
 
 @pytest.mark.parametrize("target", ["python", "javascript", "c"])
 @settings(max_examples=3, deadline=None)
 @given(tree=oblique_trees(missing=RULES))
-def test_the_code_of_any_oblique_tree_decides_as_in_python(tree, target):
+def test_the_code_of_any_oblique_tree_agrees_with_python(tree, target):
     assert compared(tree, target, 80).wrong == 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_rows_lie_on_the_planes_and_one_ulp_beside(dtype):
-    """A format that adds the terms in another order must be noticed."""
+def test_check_rows_lie_on_the_planes_and_one_ulp_to_either_side(dtype):
+    """The check must notice a format that adds the terms in another order."""
     tree = random_oblique_tree(4, n_leaves=6, n_classes=2, compare_dtype=dtype)
     rows = sample_rows(subject_of(tree), 3000).X
     values, number = tree.lift(rows), np.dtype(dtype).type
@@ -118,7 +118,7 @@ def server():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_postgres_adds_as_python(dtype, server):
+def test_sums_in_postgres_agree_with_python(dtype, server):
     for model in ("smoothed", "margin"):
         subject = subject_of(made(model, dtype))
         rows = sample_rows(subject, 400)
@@ -128,7 +128,7 @@ def test_postgres_adds_as_python(dtype, server):
 
 
 def test_no_number_is_too_large_or_too_small_for_postgres(server):
-    """Postgres ends a query in which a product overflows or underflows."""
+    """Postgres aborts a query in which a product overflows or underflows."""
     tree = kt.keep("0.25 * a + 3 * b <= 0: no\n0.25 * a + 3 * b > 0: yes")
     text = kt.export(tree, format="sql", dialect="postgres", table="sums", keep=["a"])
     server.run("CREATE TABLE sums (a DOUBLE PRECISION, b DOUBLE PRECISION);")
@@ -158,7 +158,7 @@ def test_the_sum_is_readable_in_exported_code():
     assert '"age" AS DOUBLE' in kt.export(tree, format="sql")
 
 
-def test_an_onnx_file_gives_the_oblique_tree_back(tmp_path):
+def test_the_oblique_tree_can_be_read_back_from_an_onnx_file(tmp_path):
     model = made("smoothed")
     done = kt.export(model, tmp_path / "model.onnx", check=50)
     assert done.checked == "equal on 50 of 50 rows"
@@ -180,6 +180,6 @@ def distance_kernel():
         (distance_kernel, {"format": "onnx"}, "no exported file measures distances to"),
     ],
 )
-def test_what_cannot_be_exported_is_one_sentence(source, options, message):
+def test_an_unsupported_export_raises_a_clear_error(source, options, message):
     with pytest.raises(ValueError, match=message):
         kt.export(source(), **options)

@@ -1,4 +1,4 @@
-"""ONNX exports score as Python does, in onnxruntime: the same leaves, labels and probabilities."""
+"""ONNX exports give the same leaves, labels and probabilities in onnxruntime as in Python."""
 
 import json
 from dataclasses import replace
@@ -31,7 +31,7 @@ DATA = {
     "float32": lambda: (*load_wine(return_X_y=True), DecisionTreeClassifier(random_state=0)),
     "mixed": lambda: (*hostile_table(), kt.C45Classifier()),
 }
-OTHERWISE = {"minimum": "class", "nominal": True, "fine_to": "all", "balance": True}
+OTHER_OPTIONS = {"minimum": "class", "nominal": True, "fine_to": "all", "balance": True}
 MODELS = {
     "tree": None,
     "laplace": kt.SmoothedTreeClassifier,
@@ -45,7 +45,7 @@ MODELS = {
     "ranking": kt.GeometricRankClassifier,
     "ranking in leaves": lambda tree: kt.GeometricRankClassifier(tree, "local", boundary="whole"),
     "confdtree": kt.ConfDTreeClassifier,
-    "confdtree otherwise": lambda tree: kt.ConfDTreeClassifier(tree, "t", m=2, options=OTHERWISE),
+    "confdtree, t": lambda tree: kt.ConfDTreeClassifier(tree, "t", m=2, options=OTHER_OPTIONS),
     "distance": kt.DistanceKernelClassifier,
     "distance to thresholds": lambda tree: kt.DistanceKernelClassifier(tree, grid=None),
     "distance in leaves": lambda tree: kt.DistanceKernelClassifier(tree, "leaf"),
@@ -57,7 +57,7 @@ MODELS = {
 
 
 def differences(subject, n=600, **options):
-    """How the export of a subject differs from Python."""
+    """Compare the export of a subject with Python."""
     options = {"leaf": True, **options}
     rows = sample_rows(subject, n)
     answers = format_.run(format_.write(subject, **options), subject, rows, **options)
@@ -65,7 +65,7 @@ def differences(subject, n=600, **options):
 
 
 def scored(subject, rows, **options):
-    """Outputs of a session by name."""
+    """Return the outputs of a session by name."""
     session = session_of(format_.write(subject, **options)[".onnx"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(None, feeds(subject, rows)), strict=True))
@@ -76,7 +76,7 @@ def session_of(content):
 
 
 def feeds(subject, rows):
-    """Rows as one input per column, missing categories as their markers."""
+    """Return rows as one input per column, with markers for missing categories."""
     made = {}
     for f, name in enumerate(rows.names):
         values, labels = rows.column(f), rows.categories[f]
@@ -104,17 +104,17 @@ def fitted():
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("data", DATA)
-def test_every_model_scores_as_in_python(fitted, data, model):
+def test_every_model_agrees_with_python(fitted, data, model):
     found = differences(fitted(data, model))
     assert (found.labels, found.leaves) == (0, 0)
     assert found.probability <= 1e-12
 
 
-def test_a_ranking_has_scores_in_place_of_probabilities(fitted):
+def test_a_ranking_has_scores_instead_of_probabilities(fitted):
     subject = fitted("mixed", "ranking")
     rows = sample_rows(subject, 50)
     found = scored(subject, rows)
-    assert list(found) == ["label_", "scores"]  # a column is called label
+    assert list(found) == ["label_", "scores"]  # because a column is called label
     np.testing.assert_allclose(found["scores"], subject.model.scores_encoded(rows.X), rtol=1e-12)
 
 
@@ -127,7 +127,7 @@ def test_a_distance_kernel_without_a_boundary_is_exported():
 
 @pytest.mark.parametrize("model", ["laplace", "distance to thresholds"])
 @pytest.mark.parametrize("data", DATA)
-def test_the_distance_is_that_to_the_nearest_possible_case(fitted, data, model):
+def test_the_distance_agrees_with_the_boundary(fitted, data, model):
     subject = fitted(data, model)
     rows = sample_rows(subject, 400)
     expected = boundary_of(subject.model).distance_encoded(rows.X)
@@ -137,7 +137,7 @@ def test_the_distance_is_that_to_the_nearest_possible_case(fitted, data, model):
 
 @settings(max_examples=40)
 @given(small_trees())
-def test_any_small_tree_routes_as_in_python(tree):
+def test_any_small_tree_agrees_with_python(tree):
     found = differences(subject_of(tree), n=60)
     assert (found.labels, found.leaves, found.wrong) == (0, 0, 0)
 
@@ -175,7 +175,7 @@ def test_a_refused_category_has_no_answer():
     assert np.isnan(p).all()
 
 
-def test_no_rows_and_one_row_are_batches_too(fitted):
+def test_a_batch_may_have_no_rows_or_one_row(fitted):
     subject = fitted("two classes", "coherent")
     session = session_of(format_.write(subject, inputs="matrix")[".onnx"])
     X = load_breast_cancer().data
@@ -190,7 +190,7 @@ def test_an_output_never_has_the_name_of_a_column(fitted):
     assert names == ["label_", "probabilities"]
 
 
-def test_the_file_tells_what_it_is(fitted):
+def test_the_metadata_describe_the_model(fitted):
     subject = fitted("mixed", "laplace")
     model = onnx.load_from_string(format_.write(subject)[".onnx"])
     told = {item.key: item.value for item in model.metadata_props}
@@ -205,13 +205,13 @@ def test_the_file_tells_what_it_is(fitted):
 
 
 @pytest.mark.parametrize("data", DATA)
-def test_the_export_is_kept_as_the_same_tree(fitted, data, tmp_path):
+def test_the_same_tree_can_be_read_back_from_the_export(fitted, data, tmp_path):
     subject = fitted(data, "laplace")
     kt.export(subject.model, tmp_path / "model.onnx", check=0)
     assert kt.keep(tmp_path / "model.onnx").digest == subject.tree.digest
 
 
-def test_a_changed_tree_in_the_metadata_is_noticed(fitted, tmp_path):
+def test_a_changed_tree_in_the_metadata_is_detected(fitted, tmp_path):
     model = onnx.load_from_string(format_.write(fitted("mixed", "laplace"))[".onnx"])
     stored = next(item for item in model.metadata_props if item.key == "keeptree_tree")
     stored.value = stored.value.replace("red", "rot")
@@ -253,11 +253,11 @@ def named(*names):
         (lambda: kt.C45Classifier().fit(*hostile_table()), {"inputs": "matrix"}, "has categories"),
     ],
 )
-def test_what_onnx_cannot_express_is_one_sentence(model, options, message, tmp_path):
+def test_a_model_that_onnx_cannot_express_raises_a_clear_error(model, options, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         kt.export(model(), tmp_path / "model.onnx", **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_columns_without_names_for_inputs_go_as_a_matrix():
+def test_columns_of_the_same_name_can_be_exported_as_a_matrix():
     assert differences(subject_of(named("a", "a")), n=100, inputs="matrix").wrong == 0

@@ -1,4 +1,4 @@
-"""PMML exports say what the tree does: by a naive evaluator, and by JPMML where it is installed."""
+"""PMML exports agree with the tree in a naive evaluator, and in JPMML if it is installed."""
 
 import shutil
 import zipfile
@@ -28,7 +28,7 @@ needs_jpmml = pytest.mark.skipif(
 
 
 def evaluate(subject, rows, **options):
-    """Answers of the naive evaluator; a leaf of -1 where several are mixed."""
+    """Return the answers of the naive evaluator; leaf -1 means that several leaves are mixed."""
     evaluator = Evaluator(pmml.write(subject, **options)[".pmml"])
     texts = [
         str(label).lower() if isinstance(label, bool) else str(label) for label in subject.classes
@@ -43,7 +43,7 @@ def evaluate(subject, rows, **options):
 
 
 def differences(subject, n=300, **options):
-    """How the document differs from Python; of mixed leaves only the probabilities count."""
+    """Compare the document with Python; of mixed leaves, compare only the probabilities."""
     rows = sample_rows(subject, n)
     theirs, ours = evaluate(subject, rows, **options), answers_of_python(subject, rows.X)
     mixed = theirs.leaf < 0
@@ -65,12 +65,12 @@ MODELS = {
     "cheapest": lambda: kt.SmoothedTreeClassifier(
         decide="cost", costs=[[0, 1, 1], [5, 0, 5], [3, 3, 0]]
     ).fit(*hostile_table()),
-    "true or false": lambda: kt.C45Classifier().fit([[1.0], [2.0], [3.0]], [True, False, False]),
+    "boolean": lambda: kt.C45Classifier().fit([[1.0], [2.0], [3.0]], [True, False, False]),
 }
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_document_says_what_the_tree_does(model):
+def test_the_document_agrees_with_the_tree(model):
     found = differences(subject_of(MODELS[model]()))
     assert (found.labels, found.leaves) == (0, 0)
     assert found.probability <= 1e-12
@@ -78,7 +78,7 @@ def test_the_document_says_what_the_tree_does(model):
 
 @settings(max_examples=40)
 @given(small_trees())
-def test_any_small_tree_is_said_as_it_is(tree):
+def test_the_document_of_any_small_tree_agrees_with_the_tree(tree):
     subject = subject_of(tree)
     found = differences(subject, n=60)
     assert found.wrong == 0, found
@@ -94,7 +94,7 @@ def test_class_counts_are_in_the_document():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_document_is_kept_as_the_same_tree(model, tmp_path):
+def test_the_same_tree_can_be_read_back_from_the_document(model, tmp_path):
     subject = subject_of(MODELS[model]())
     (tmp_path / "tree.pmml").write_text(pmml.write(subject)[".pmml"], encoding="utf-8")
     kept, tree = kt.keep(tmp_path / "tree.pmml"), subject.tree
@@ -132,7 +132,7 @@ def test_the_tree_and_the_version_are_named():
         (lambda X, y: _same_text(kt.C45Classifier().fit(X, y).tree_), "two labels read '1'"),
     ],
 )
-def test_what_pmml_cannot_say_is_one_sentence(model, message, tmp_path):
+def test_a_model_that_pmml_cannot_express_raises_a_clear_error(model, message, tmp_path):
     X, y = hostile_table()
     with pytest.raises(ValueError, match=message):
         kt.export(model(X, y), tmp_path / "tree.pmml")
@@ -155,11 +155,11 @@ def _same_text(tree):
 
 @pytest.fixture(scope="module")
 def schema():
-    """The XML Schema of PMML 4.4 as JPMML ships it."""
+    """Return the XML Schema of PMML 4.4 that JPMML ships."""
     etree = pytest.importorskip("lxml.etree")
     found = find_spec("jpmml_evaluator")
     if found is None:
-        pytest.skip("jpmml_evaluator, which has the schema of PMML, is not installed")
+        pytest.skip("jpmml_evaluator, which contains the PMML schema, is not installed")
     for jar in sorted(Path(found.origin).parent.rglob("*.jar")):
         with zipfile.ZipFile(jar) as archive:
             if "pmml.xsd" in archive.namelist():
@@ -178,7 +178,7 @@ def test_the_document_is_valid(schema, model):
 
 @needs_jpmml
 @pytest.mark.parametrize("model", ["float32", "shared"])
-def test_jpmml_scores_as_python_does(model, tmp_path):
+def test_jpmml_agrees_with_python(model, tmp_path):
     done = kt.export(MODELS[model](), tmp_path / "tree.pmml", missing="majority")
     assert done.checked == "equal on 1000 of 1000 rows"
 

@@ -1,4 +1,4 @@
-"""The separator of a row in exported code: that of the boundary, with its ties."""
+"""Exported code finds the same separators as the boundary, even with ties."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.strategies import random_rows, random_tree
 
 
 def separators(boundary, rows):
-    """Separators of rows as exported Python code finds them."""
+    """Return the separators of rows as exported Python code finds them."""
     tree, place = boundary.tree_, column_places(boundary.tree_)
     model = {
         "separator": plain_separator(boundary, place),
@@ -35,8 +35,8 @@ def separators(boundary, rows):
     step=st.sampled_from([None, 0.25, 0.1, 1.0]),
 )
 @example(418, 2, 0, "child", "float32", None)  # every row gets the same class
-def test_the_separator_is_that_of_the_boundary(seed, n_classes, n_nominal, missing, dtype, step):
-    """Thresholds and rows lie on few numbers, so that many regions are equally near."""
+def test_the_separator_agrees_with_the_boundary(seed, n_classes, n_nominal, missing, dtype, step):
+    """Thresholds and rows take few values, so that many regions are equally near."""
     tree = random_tree(
         seed, 12, n_classes, 4, n_nominal, missing, dtype, grid=np.arange(-4, 5) / 4 + 0.05
     )

@@ -1,4 +1,4 @@
-"""SQL answers as Python does: label, leaf and probabilities, in the databases that run here."""
+"""SQL exports agree with Python on labels, leaves and probabilities in every installed database."""
 
 import sqlite3
 from dataclasses import replace
@@ -26,7 +26,7 @@ WITHOUT_KERNEL = [name for name in MODELS if name not in ("kept", "coherent")]
 
 
 def check(source, dialect, n=400):
-    """Python and the database agree on rows that try every test."""
+    """Check that Python and the database agree on rows that cover every test."""
     subject = subject_of(source)
     rows = sample_rows(subject, n)
     theirs = sql.run(None, subject, rows, dialect=dialect)
@@ -36,17 +36,17 @@ def check(source, dialect, n=400):
 
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("model", [*MODELS, *(name for name in PAPERS if name != "separator")])
-def test_duckdb_answers_as_python(model, data):
+def test_duckdb_agrees_with_python(model, data):
     check(fitted(model, data), "duckdb", 60 if model in ("kept", "coherent") else 400)
 
 
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("model", [*WITHOUT_KERNEL, "confdtree", "rank", "local rank"])
-def test_sqlite_answers_as_python(model, data):
+def test_sqlite_agrees_with_python(model, data):
     check(fitted(model, data), "sqlite")
 
 
-def test_the_class_on_top_is_the_tree_s_even_if_probability_decides():
+def test_a_coherent_model_that_decides_by_probability_agrees_with_python():
     X, y, _ = DATA["mixed"]()
     model = kt.KeptTreeClassifier(fitted("tree", "mixed"), coherent=True, decide="probability")
     check(model.fit(X, y), "duckdb", 60)
@@ -78,7 +78,7 @@ def server():
         ("local rank", "missing"),
     ],
 )
-def test_postgres_answers_as_python(model, data, server):
+def test_postgres_agrees_with_python(model, data, server):
     subject = subject_of(fitted(model, data))
     rows = sample_rows(subject, 60 if model == "coherent" else 400)
     files = sql.write(subject, dialect="postgres", table="keeptree_rows", keep=["keeptree_id"])
@@ -114,9 +114,9 @@ def test_a_view_in_postgres_keeps_all_columns(server):
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_can_be_parsed(model, data, form, dialect):
     if model == "distance" and not DIALECTS[dialect].single:
-        pytest.skip("refused, as another test shows")
+        pytest.skip("refused, which another test checks")
     if model == "kept" and not DIALECTS[dialect].fold:
-        pytest.skip("refused, as another test shows")
+        pytest.skip("refused, which another test checks")
     files = sql.write(subject_of(fitted(model, data)), dialect=dialect, form=form)
     for suffix, text in files.items():
         is_fragment = form == "expression" and suffix == ".sql"
@@ -180,14 +180,14 @@ def test_labels_need_not_be_text(labels, dialect):
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
-def test_a_category_may_stand_for_all_unseen_ones(dialect):
+def test_one_category_may_stand_for_all_unseen_ones(dialect):
     tree = fitted("tree", "mixed")
     unknown = [-1 if labels is None else len(labels) - 1 for labels in tree.categories]
     check(replace(tree, unknown=unknown), dialect)
 
 
 def ask(text, **columns):
-    """The rows of a query that reads ``data`` in DuckDB, as dicts."""
+    """Return the rows of a DuckDB query that reads ``data``, as dicts."""
     import duckdb
 
     with duckdb.connect(":memory:") as connection:
@@ -215,7 +215,7 @@ def test_a_row_that_the_tree_refuses_has_no_answer():
     assert [row["leaf"] for row in rows] == [1, 2, None, None]
 
 
-def test_a_soft_row_that_the_tree_refuses_has_no_answer():
+def test_a_row_that_the_tree_of_a_soft_model_refuses_has_no_answer():
     X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array(["no", "no", "yes", "yes"])
     tree = kt.keep("age <= 2: no\nage > 2: yes", X=_frame(X), y=y)
     text = kt.export(kt.SoftTreeClassifier(tree).fit(_frame(X), y), format="sql")
@@ -230,7 +230,7 @@ def _frame(X):
     return pd.DataFrame(X, columns=["age"])
 
 
-def test_all_columns_are_kept_beside_the_answers():
+def test_all_input_columns_come_before_the_answers():
     for model in ("tree", "soft"):
         text = kt.export(fitted(model, "classes"), format="sql")
         names = fitted(model, "classes")
@@ -245,7 +245,7 @@ def test_all_columns_are_kept_beside_the_answers():
         ]
 
 
-def test_an_expression_goes_into_a_query_of_ones_own():
+def test_an_expression_can_be_part_of_any_query():
     text = kt.export(kt.keep(TREE), format="sql", form="expression", prefix="tree_")
     (row,) = ask(f"SELECT age + 1 AS next, {text} FROM data", age=("INTEGER", [50]))
     assert row["next"] == 51
@@ -258,7 +258,7 @@ def test_integers_and_decimals_are_compared_as_numbers():
         assert ask(text, age=(kind, [41]))[0]["prediction"] == "yes"
 
 
-def test_sqlite_reads_every_threshold_to_the_last_bit():
+def test_sqlite_reads_every_threshold_exactly():
     rng = np.random.default_rng(0)
     spell, connection = Spelling("sqlite"), sqlite3.connect(":memory:")
     numbers = rng.normal(size=2000) * 10.0 ** rng.integers(-300, 300, 2000)
@@ -266,7 +266,7 @@ def test_sqlite_reads_every_threshold_to_the_last_bit():
         assert connection.execute(f"SELECT {spell.exact(number)}").fetchone() == (number,)
 
 
-def test_sqlite_rounds_to_float32_by_hand():
+def test_float32_rounding_in_sqlite_agrees_with_numpy():
     from keeptree.exporters.sql.inputs import Inputs
     from keeptree.exporters.sql.steps import Steps
 
@@ -285,7 +285,7 @@ def test_sqlite_rounds_to_float32_by_hand():
         assert r == float(np.float32(x)), x
 
 
-def test_a_moved_threshold_needs_no_cast():
+def test_an_adjusted_threshold_replaces_the_cast_to_float32():
     rng = np.random.default_rng(2)
     for t in [*(rng.normal(size=200) * 10.0 ** rng.integers(-44, 45, 200)).tolist(), 3.5e38, -1e39]:
         moved = largest_at_most(t)
@@ -294,7 +294,7 @@ def test_a_moved_threshold_needs_no_cast():
                 assert (float(np.float32(x)) <= t) == (x <= moved), (t, x)
 
 
-def test_a_column_that_a_table_lacks_is_an_error_in_sqlite_and_not_a_string():
+def test_a_missing_column_is_an_error_in_sqlite_and_not_a_string():
     text = kt.export(kt.keep(TREE), format="sql", dialect="sqlite")
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE data (years REAL)")
@@ -303,7 +303,7 @@ def test_a_column_that_a_table_lacks_is_an_error_in_sqlite_and_not_a_string():
 
 
 def score_text(text, source, dialect, n=200):
-    """Differences of a query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
+    """Compare a query that reads ``keeptree_rows`` and keeps ``keeptree_id`` with Python."""
     subject = subject_of(source)
     rows = sample_rows(subject, n)
     theirs = run_query({".sql": text}, subject, rows, dialect)
@@ -314,7 +314,7 @@ def score_text(text, source, dialect, n=200):
 @pytest.mark.parametrize(
     ("model", "data"), [("tree", "missing"), ("laplace", "classes"), ("soft", "classes")]
 )
-def test_expressions_answer_as_the_query(model, data, dialect):
+def test_expressions_agree_with_python(model, data, dialect):
     source = fitted(model, data)
     text = kt.export(source, format="sql", dialect=dialect, form="expression", check=0)
     text = f"SELECT keeptree_id, {text.split(chr(10), 2)[2]} FROM keeptree_rows"
@@ -323,7 +323,7 @@ def test_expressions_answer_as_the_query(model, data, dialect):
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 @pytest.mark.parametrize("model", ["tree", "soft", "margin"])
-def test_a_query_that_keeps_all_columns_answers_the_same(model, dialect):
+def test_a_query_that_keeps_all_columns_agrees_with_python(model, dialect):
     source = fitted(model, "classes")
     text = kt.export(source, format="sql", dialect=dialect, table="keeptree_rows", check=0)
     assert score_text(text, source, dialect).wrong == 0
@@ -331,7 +331,7 @@ def test_a_query_that_keeps_all_columns_answers_the_same(model, dialect):
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 @pytest.mark.parametrize("model", ["tree", "laplace", "soft", "margin"])
-def test_a_tree_may_be_one_leaf(model, dialect):
+def test_a_tree_may_be_a_single_leaf(model, dialect):
     X, y, _ = DATA["classes"]()
     tree = kt.keep(kt.C45Classifier(max_depth=0).fit(X, y))
     made = MODELS[model](tree)
@@ -360,11 +360,11 @@ def test_a_deep_tree_stays_within_the_limits_of_parsers(dialect):
         ('a"b', '"a""b"'),
     ],
 )
-def test_the_name_of_a_table_is_quoted_where_it_must_be(name, spelled):
+def test_table_names_are_quoted_if_necessary(name, spelled):
     assert Spelling("duckdb").table(name) == spelled
 
 
-def test_two_classes_that_differ_in_case_have_two_columns():
+def test_two_classes_that_differ_only_in_case_have_two_columns():
     X, y = np.array([[1.0], [2.0], [3.0]]), ["a", "A", "a"]
     tree = kt.keep(kt.C45Classifier(min_samples_leaf=1).fit(X, y))
     (row,) = ask(kt.export(tree, format="sql"), **{'"x[0]"': ("DOUBLE", [1.0])})
@@ -372,13 +372,13 @@ def test_two_classes_that_differ_in_case_have_two_columns():
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "bigquery", "snowflake", "tsql"])
-def test_a_kernel_without_32_bit_sums_is_refused_with_advice(dialect):
+def test_a_kernel_is_refused_with_advice_in_dialects_without_32_bit_sums(dialect):
     with pytest.raises(ValueError, match="export a MarginTreeClassifier or SoftTreeClassifier"):
         kt.export(fitted("kept", "numbers"), format="sql", dialect=dialect)
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "bigquery", "snowflake"])
-def test_distances_without_32_bit_numbers_are_refused_with_advice(dialect):
+def test_distances_are_refused_with_advice_in_dialects_without_32_bit_numbers(dialect):
     with pytest.raises(ValueError, match=r"export a MarginTreeClassifier .* \(duckdb, postgres"):
         kt.export(fitted("distance", "numbers"), format="sql", dialect=dialect)
 
@@ -387,7 +387,7 @@ NOMINAL = {"nominal": True, "minimum": "class", "fine_to": "all", "balance": Tru
 
 
 @pytest.mark.parametrize("rule", ["error", "majority", "share"])
-def test_confdtree_corrects_as_python_for_every_rule(rule):
+def test_confdtree_agrees_with_python_for_every_rule_for_missing_values(rule):
     X, y = mixed_table()
     tree = kt.keep(kt.C45Classifier().fit(X, y))
     rules = {"error": -2, "majority": tree.missing_child, "share": -1}
@@ -400,7 +400,7 @@ def test_confdtree_corrects_as_python_for_every_rule(rule):
 
 
 @pytest.mark.parametrize("grid", [None, {"size": 0.25, "age": 1 / 3}])
-def test_distances_on_any_grid_are_those_of_python(grid):
+def test_distances_on_any_grid_agree_with_python(grid):
     X, y = mixed_table()
     check(kt.DistanceKernelClassifier(fitted("tree", "mixed"), grid=grid).fit(X, y), "duckdb")
 
@@ -414,13 +414,13 @@ def test_a_model_that_is_too_large_for_a_query_is_refused_with_advice():
             kt.export(model.fit(X, y), format="sql")
 
 
-def test_curves_are_a_second_file(tmp_path):
+def test_curves_are_written_to_a_second_file(tmp_path):
     done = kt.export(fitted("distance", "numbers"), tmp_path / "kernel.sql", check=20, curves="a.b")
     assert [path.name for path in done.paths] == ["kernel.sql", "kernel.curves.sql"]
     assert "CREATE TABLE a.b (" in done.paths[1].read_text()
 
 
-def test_landmarks_are_a_second_file(tmp_path):
+def test_landmarks_are_written_to_a_second_file(tmp_path):
     done = kt.export(fitted("kept", "numbers"), tmp_path / "kept.sql", check=20)
     assert [path.name for path in done.paths] == ["kept.sql", "kept.landmarks.sql"]
     assert done.checked == "equal on 20 of 20 rows"
@@ -438,7 +438,7 @@ def test_landmarks_are_a_second_file(tmp_path):
         ({"colour": 1}, "SQL has no option 'colour'; its options are dialect, table"),
     ],
 )
-def test_a_wrong_option_is_one_sentence(options, message):
+def test_an_invalid_option_raises_a_clear_error(options, message):
     with pytest.raises(ValueError, match=message):
         kt.export(fitted("tree", "numbers"), format="sql", **options)
 
@@ -452,14 +452,14 @@ def test_a_wrong_option_is_one_sentence(options, message):
         ("sqlite", ["Age", "age"], "SQLite ignores case and cannot distinguish"),
     ],
 )
-def test_a_column_name_that_a_dialect_forbids_is_one_sentence(dialect, names, message):
+def test_a_column_name_that_a_dialect_forbids_raises_a_clear_error(dialect, names, message):
     X = np.random.default_rng(0).normal(size=(80, len(names)))
     tree = kt.keep(kt.C45Classifier().fit(X, X.sum(axis=1) > 0))
     with pytest.raises(ValueError, match=message):
         kt.export(replace(tree, feature_names=names), format="sql", dialect=dialect)
 
 
-def test_an_answer_beside_a_column_of_its_name_needs_a_prefix():
+def test_an_answer_with_the_name_of_a_column_needs_a_prefix():
     tree = kt.keep("Leaf <= 40: no\nLeaf > 40: yes")
     with pytest.raises(ValueError, match="'leaf' clashes with the column 'Leaf'"):
         kt.export(tree, format="sql")
@@ -473,7 +473,7 @@ def test_an_answer_beside_a_column_of_its_name_needs_a_prefix():
     }
 
 
-def test_without_sqlglot_the_extra_is_named(monkeypatch):
+def test_without_sqlglot_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sqlglot", None)
     with pytest.raises(ImportError, match=r'pip install "keeptree\[sql\]"'):
         kt.export(fitted("tree", "numbers"), format="sql")
@@ -491,7 +491,7 @@ def test_separators_are_refused_with_advice():
         kt.export(fitted("separator", "classes"), format="sql")
 
 
-def test_a_ranking_has_scores_in_place_of_probabilities():
+def test_a_ranking_has_scores_instead_of_probabilities():
     X, _, _ = DATA["classes"]()
     model = fitted("rank", "classes")
     columns = {f'"{name}"': ("DOUBLE", X[name].tolist()[:3]) for name in X}
@@ -505,6 +505,6 @@ def test_an_expression_that_is_too_long_is_refused_with_advice():
         kt.export(fitted("kept", "mixed"), format="sql", form="expression")
 
 
-def test_a_dialect_that_runs_elsewhere_is_checked_in_duckdb(tmp_path):
+def test_a_dialect_without_a_local_database_is_checked_in_duckdb(tmp_path):
     done = kt.export(fitted("soft", "mixed"), tmp_path / "a.sql", dialect="tsql", check=100)
     assert done.checked == "equal on 100 of 100 rows in DuckDB, which stands in for T-SQL"
