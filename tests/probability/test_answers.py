@@ -1,4 +1,4 @@
-"""Answers for rows that are encoded once equal those of the model's own methods."""
+"""Answers for rows that are encoded only once equal those of the model's own methods."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ MODELS = [
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_answers_are_those_of_the_methods(model, classes):
+def test_answers_agree_with_the_methods_of_the_model(model, classes):
     X = draw()[["age", "owner"]].astype(float)
     y = pd.qcut(X["age"], classes, labels=False).to_numpy()
     model.fit(X, y)

@@ -60,7 +60,7 @@ def with_estimator(model, estimator, **params):
 
 
 @every_model
-def test_the_kept_model_is_the_same_to_the_byte_and_decides(model, cancer, cancer_tree):
+def test_the_kept_model_decides_and_its_bytes_do_not_change(model, cancer, cancer_tree):
     X, y = cancer
     before = pickle.dumps(cancer_tree)
     fitted = with_estimator(model, FrozenEstimator(cancer_tree)).fit(X, y)
@@ -70,7 +70,9 @@ def test_the_kept_model_is_the_same_to_the_byte_and_decides(model, cancer, cance
 
 
 @every_model
-def test_a_fitted_tree_a_frozen_one_and_a_tree_object_give_the_same(model, cancer, cancer_tree):
+def test_a_fitted_tree_a_frozen_tree_and_a_tree_object_give_the_same_output(
+    model, cancer, cancer_tree
+):
     X, y = cancer
     expected = None
     for kept in (FrozenEstimator(cancer_tree), kt.keep(cancer_tree)):
@@ -86,7 +88,7 @@ def test_a_fitted_tree_a_frozen_one_and_a_tree_object_give_the_same(model, cance
     assert direct.tree_.to_dict() == kt.keep(cancer_tree).to_dict()
 
 
-def test_cross_validation_grows_a_learner_anew_and_keeps_a_tree(cancer, cancer_tree):
+def test_cross_validation_refits_a_learner_but_keeps_a_tree(cancer, cancer_tree):
     X, y = cancer
     grown = []
 
@@ -103,7 +105,7 @@ def test_cross_validation_grows_a_learner_anew_and_keeps_a_tree(cancer, cancer_t
 
 
 @every_probability
-def test_probabilities_are_probabilities_wherever_the_row_is(model, iris, iris_tree):
+def test_probabilities_are_valid_for_any_row(model, iris, iris_tree):
     X, y = iris
     fitted = with_estimator(model, kt.keep(iris_tree)).fit(X, y)
     thresholds = iris_tree.tree_.threshold[iris_tree.tree_.feature >= 0]
@@ -126,7 +128,7 @@ def test_probabilities_are_probabilities_wherever_the_row_is(model, iris, iris_t
 
 
 @every_model
-def test_block_size_threads_and_layout_change_no_bit(model, cancer, cancer_tree):
+def test_output_does_not_depend_on_block_size_threads_or_memory_layout(model, cancer, cancer_tree):
     X = np.vstack([cancer[0] * scale for scale in np.linspace(0.5, 1.5, 40)])
     fitted = with_estimator(model, kt.keep(cancer_tree)).fit(*cancer)
     expected = output(fitted, X)
@@ -204,7 +206,7 @@ def test_nominal_attributes_and_missing_values_are_scored(model):
 
 
 @every_model
-def test_a_weight_of_zero_is_an_absent_row_and_of_two_a_repeated_one(model, iris, iris_tree):
+def test_weights_of_zero_and_two_equal_absent_and_repeated_rows(model, iris, iris_tree):
     X, y = iris
     kept = kt.keep(iris_tree)
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))
@@ -235,7 +237,7 @@ def test_trees_with_one_leaf_one_class_or_an_unpredicted_class_give_finite_answe
         assert np.isfinite(result).all()
         if hasattr(fitted, "predict_proba"):
             np.testing.assert_allclose(result.sum(axis=1), 1)
-    # The class no leaf predicts keeps about its prior.
+    # The class that no leaf predicts keeps roughly its prior.
     if hasattr(fitted, "predict_proba"):
         rare = result[:, list(fitted.classes_).index("rare")]
         assert 0 < rare.mean() < 0.2
@@ -251,12 +253,12 @@ def test_scoring_many_rows_needs_little_memory(model, cancer, cancer_tree):
     result = output(fitted, rows)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # 600 copies; what is needed beyond the output must not grow with the number of rows.
+    # Memory beyond that of the output must not grow with the number of rows.
     assert peak < 3 * result.nbytes + 20e6
 
 
 @every_model
-def test_bad_input_is_refused_in_one_sentence(model, cancer, cancer_tree):
+def test_invalid_input_raises_a_clear_error(model, cancer, cancer_tree):
     X, y = cancer
     kept = kt.keep(cancer_tree)
     fitted = with_estimator(model, kept).fit(X, y)
@@ -289,7 +291,7 @@ def test_bad_input_is_refused_in_one_sentence(model, cancer, cancer_tree):
         output(by_name, frame.rename(columns={"a3": "b3"}))
 
 
-def test_a_missing_value_without_a_rule_is_named(cancer, cancer_tree):
+def test_a_missing_value_without_a_rule_is_refused(cancer, cancer_tree):
     X, y = cancer
     data = {**kt.keep(cancer_tree).to_dict(), "missing": [-2] * kt.keep(cancer_tree).n_nodes}
     strict = kt.Tree.from_dict(data)
@@ -314,7 +316,7 @@ def test_the_columns_of_a_kept_model_must_be_those_of_x(model):
 
 @every_model
 @pytest.mark.parametrize("labels", [["sick", "healthy"], ["c", "a", "b"]])
-def test_classes_in_declared_order_do_not_mislead_scorers(model, labels, iris, cancer):
+def test_scorers_work_with_classes_in_declared_order(model, labels, iris, cancer):
     X, y = cancer if len(labels) == 2 else iris
     named_y = pd.Categorical(np.array(labels)[y], categories=labels)
     learner = kt.C45Classifier(min_samples_leaf=10).fit(X, named_y)
@@ -330,19 +332,19 @@ def test_classes_in_declared_order_do_not_mislead_scorers(model, labels, iris, c
 
 
 @every_model
-def test_steps_that_cannot_be_folded_go_on_transforming(model, iris):
+def test_steps_that_cannot_be_folded_still_transform_the_rows(model, iris):
     X, y = iris
     pipe = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
     kept = with_estimator(model, FrozenEstimator(pipe)).fit(X, y)
     np.testing.assert_array_equal(kept.predict(X), pipe.predict(X))
     axes = pipe[:-1].transform(X)
-    if not hasattr(kept, "cv"):  # which refits the steps too
+    if not hasattr(kept, "cv"):  # cross-validation refits the steps too
         inside = with_estimator(model, kt.keep(pipe, fold=False)).fit(axes, y)
         np.testing.assert_array_equal(output(kept, X), output(inside, axes))
 
 
 @every_model
-def test_columns_that_a_pipeline_drops_may_come_or_be_left_out(model):
+def test_columns_that_a_pipeline_drops_may_be_given_or_left_out(model):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"id": [f"no {k}" for k in range(200)], "x": rng.normal(size=200)})
     y = np.where(frame["x"] > 0, "yes", "no")
@@ -356,7 +358,7 @@ def test_columns_that_a_pipeline_drops_may_come_or_be_left_out(model):
 
 
 @every_model
-def test_our_own_estimators_around_a_pipeline_keep_its_steps(model, iris):
+def test_an_estimator_around_a_pipeline_keeps_its_steps(model, iris):
     X, y = iris
     pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
     inner = kt.SmoothedTreeClassifier(pipe).fit(X, y)
@@ -365,7 +367,7 @@ def test_our_own_estimators_around_a_pipeline_keep_its_steps(model, iris):
 
 
 @every_model
-def test_fitting_a_kept_pipeline_again_changes_nothing(model, iris):
+def test_refitting_a_kept_pipeline_does_not_change_the_model(model, iris):
     X, y = iris
     pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
     pipe.fit(X, y)
@@ -384,7 +386,7 @@ def test_lists_of_mixed_values_are_read_like_frames(model):
 
 
 @every_model
-def test_an_error_names_the_row_of_x_and_not_of_a_block(model, cancer, cancer_tree):
+def test_errors_give_the_row_number_in_x_and_not_in_a_block(model, cancer, cancer_tree):
     X, y = cancer
     tree = kt.keep(cancer_tree)
     strict = kt.Tree.from_dict({**tree.to_dict(), "missing": [-2] * tree.n_nodes})
@@ -398,7 +400,7 @@ def test_an_error_names_the_row_of_x_and_not_of_a_block(model, cancer, cancer_tr
         output(fitted, rows)
 
 
-def test_a_class_reached_by_missing_values_only_has_the_sign_of_the_decision():
+def test_the_score_of_a_class_reached_only_by_missing_values_has_the_sign_of_the_decision():
     X = np.array([[1.0], [2.0], [3.0], [np.nan], [np.nan], [np.nan]])
     clf = DecisionTreeClassifier().fit(X, [0, 0, 0, 1, 1, 1])
     rank = kt.GeometricRankClassifier(clf).fit(X, [0, 0, 0, 1, 1, 1])
@@ -406,7 +408,7 @@ def test_a_class_reached_by_missing_values_only_has_the_sign_of_the_decision():
 
 
 @every_model
-def test_smaller_mistakes_are_refused_in_one_sentence_too(model, cancer, cancer_tree):
+def test_less_common_mistakes_raise_a_clear_error_too(model, cancer, cancer_tree):
     X, y = cancer
     kept = kt.keep(cancer_tree)
     fitted = with_estimator(model, kept, n_jobs=np.int64(2)).fit(X, y)
@@ -425,7 +427,7 @@ def test_smaller_mistakes_are_refused_in_one_sentence_too(model, cancer, cancer_
     assert weighted.score(X, y) > 0.8
 
 
-def test_a_cold_tree_is_safe_in_many_threads(cancer, cancer_tree):
+def test_many_threads_can_share_a_tree_without_cached_arrays(cancer, cancer_tree):
     X, y = cancer
     fitted = kt.DistanceKernelClassifier(kt.keep(cancer_tree), "separator").fit(X, y)
     expected = fitted.predict_proba(X)
@@ -436,7 +438,7 @@ def test_a_cold_tree_is_safe_in_many_threads(cancer, cancer_tree):
                 np.testing.assert_array_equal(result, expected)
 
 
-def test_a_model_that_decides_otherwise_than_its_leaves_is_refused(iris):
+def test_a_model_whose_leaves_contain_naive_bayes_is_refused(iris):
     X, y = iris
     for learner in (kt.NBTreeClassifier(), kt.NBTreeClassifier().fit(X, y)):
         with pytest.raises(ValueError, match=r"naive Bayes inside its leaves.*kt\.keep\(model\)"):
@@ -446,7 +448,7 @@ def test_a_model_that_decides_otherwise_than_its_leaves_is_refused(iris):
 
 
 @every_model
-def test_encoded_rows_are_answered_like_the_table_they_come_from(model):
+def test_encoded_rows_get_the_same_answers_as_their_table(model):
     X = pd.DataFrame({"x": [1.0, 2.0, np.nan, 4.0, 9.0] * 8, "c": ["a", "b", "b", "a", "c"] * 8})
     y = np.array(["no", "yes", "yes", "no", "yes"] * 8)
     fitted = with_estimator(model, kt.C45Classifier()).fit(X, y)

@@ -1,4 +1,4 @@
-"""Trees with nominal attributes and missing values feed every post-hoc classifier."""
+"""Every post-hoc classifier works on trees with nominal attributes and missing values."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from tests.probability.test_base import ALL, named, output, with_estimator
 
 @pytest.mark.parametrize("model", ALL, ids=named)
 @pytest.mark.parametrize("name", ["vote", "credit-g", "autos", "labor", "soybean", "pima-missing"])
-def test_nominal_and_missing_values_are_measured_and_scored(name, model):
+def test_every_model_scores_nominal_and_missing_values(name, model):
     data = weka.load(name)
     frame, y = data.frame, np.asarray(data.classes)[data.y]
     learner = kt.C45Classifier().fit(frame.iloc[data.train], y[data.train])
@@ -38,7 +38,7 @@ def test_distances_to_nominal_regions_rank_better_than_the_leaves(metric):
     assert roc_auc_score(y[test], score) > roc_auc_score(y[test], leaves)
 
 
-def test_the_nearest_point_of_a_nominal_case_is_really_decided_differently():
+def test_the_nearest_point_of_a_nominal_case_has_another_class():
     data = weka.load("credit-g")
     frame = data.frame
     tree = kt.C45Classifier().fit(frame, data.y).tree_

@@ -1,4 +1,4 @@
-"""Sets contain the true class as often as promised; intervals match isotonic regression."""
+"""Class sets contain the true class as often as stated; intervals match isotonic regression."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def naive_sets(p, y, new, coverage):
 
 @settings(deadline=None)
 @given(SEEDS, st.sampled_from([0.5, 0.8, 0.9, 0.95]))
-def test_sets_are_those_of_naive_conformal_prediction(seed, coverage):
+def test_sets_agree_with_naive_conformal_prediction(seed, coverage):
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(3), 60).round(2)
     y = rng.integers(0, 3, 60)
@@ -48,7 +48,7 @@ def test_sets_are_those_of_naive_conformal_prediction(seed, coverage):
 
 @settings(deadline=None)
 @given(SEEDS)
-def test_levels_are_isotonic_regressions_with_the_case_counted_either_way(seed):
+def test_levels_are_isotonic_regressions_with_the_case_added_to_either_class(seed):
     rng = np.random.default_rng(seed)
     score = rng.random(40).round(2)
     event = rng.random(40) < score
@@ -69,7 +69,7 @@ def test_levels_are_isotonic_regressions_with_the_case_counted_either_way(seed):
 
 @settings(deadline=None)
 @given(SEEDS, st.sampled_from([0.8, 0.9, 0.95]))
-def test_sets_are_those_of_crepes_on_the_same_scores(seed, coverage):
+def test_sets_agree_with_crepes_on_the_same_scores(seed, coverage):
     crepes = pytest.importorskip("crepes")
     rng = np.random.default_rng(seed)
     p, y = rng.dirichlet(np.ones(3), 90), rng.integers(0, 3, 90)
@@ -78,17 +78,17 @@ def test_sets_are_those_of_crepes_on_the_same_scores(seed, coverage):
     for c in range(3):
         theirs = crepes.ConformalClassifier().fit(1 - p[y == c, c])
         p_value = theirs.predict_p(1 - new[:, [c]], smoothing=False)[:, 0]
-        # The reference's sets also contain p-values of exactly 1 - coverage, which the guarantee
+        # The sets of crepes also contain p-values of exactly 1 - coverage, which the guarantee
         # does not need.
         np.testing.assert_array_equal(found[:, c], p_value > 1 - coverage + 1e-12)
 
 
 @settings(deadline=None)
 @given(SEEDS)
-def test_levels_are_those_of_the_venn_abers_package(seed):
+def test_levels_agree_with_the_venn_abers_package(seed):
     package = pytest.importorskip("venn_abers")
     rng = np.random.default_rng(seed)
-    score = np.unique(rng.random(80))  # all scores differ, so each is a level of ours
+    score = np.unique(rng.random(80))  # all scores differ, so each one is a level
     event = (rng.random(len(score)) < score).astype(int)
     pairs = np.column_stack([1 - score, score])
     found = calibrate(pairs, event, HELD_OUT)
@@ -98,7 +98,7 @@ def test_levels_are_those_of_the_venn_abers_package(seed):
     np.testing.assert_allclose(np.column_stack([found.low[1], found.high[1]]), ends, atol=1e-12)
 
 
-def test_ranks_among_many_scores_are_kept_by_an_even_part_of_them():
+def test_evenly_spaced_scores_preserve_the_ranks_in_a_large_sample():
     rng = np.random.default_rng(0)
     p = rng.random(50_000)
     y = np.zeros(50_000, dtype=int)
@@ -110,7 +110,7 @@ def test_ranks_among_many_scores_are_kept_by_an_even_part_of_them():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_each_class_is_covered_as_promised_out_of_fold_and_held_out(n_classes):
+def test_each_class_is_covered_as_stated_out_of_fold_and_held_out(n_classes):
     X, y, _ = draw(1500, 1, n_classes)
     new, truth, _ = draw(20_000, 2, n_classes)
     learner = DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)
@@ -128,7 +128,7 @@ def test_each_class_is_covered_as_promised_out_of_fold_and_held_out(n_classes):
                 assert covered < 0.9 + error
 
 
-def test_intervals_hold_the_mean_true_probability_of_similar_cases():
+def test_intervals_contain_the_mean_true_probability_of_similar_cases():
     inside = []
     for seed in range(3):
         X, y, _ = draw(1000, 3 + seed)
@@ -144,7 +144,7 @@ def test_intervals_hold_the_mean_true_probability_of_similar_cases():
     assert np.mean(inside) > 0.75
 
 
-def test_a_model_without_unseen_cases_asks_for_them():
+def test_a_model_without_held_out_cases_asks_for_calibration():
     X, y, _ = draw(300, 5)
     tree = kt.C45Classifier().fit(X, y).tree_
     for model in (kt.KeptTreeClassifier(tree), kt.SoftTreeClassifier(kt.C45Classifier())):

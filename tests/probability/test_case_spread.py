@@ -24,7 +24,7 @@ def model():
 
 @settings(deadline=None)
 @given(st.floats(0, 1), st.floats(0, 50), st.floats(0, 1e4), st.floats(0.05, 0.99))
-def test_intervals_hold_the_estimate_and_widen_with_confidence(p, variance, similar, confidence):
+def test_intervals_contain_the_estimate_and_widen_with_confidence(p, variance, similar, confidence):
     spread = CaseSpread(np.full((1, 2), variance))
     case = np.array([[1 - p, p]]), np.array([0]), np.array([similar])
     low, high = np.moveaxis(spread.intervals(*case, confidence), -1, 0)
@@ -63,7 +63,7 @@ def test_the_variance_is_a_jackknife_averaged_over_the_cases_of_a_leaf(model):
     assert (found[tree.feature >= 0] == 0).all()
 
 
-def test_similar_cases_are_counted_by_the_weights_of_the_kernel(model):
+def test_the_number_of_similar_cases_follows_from_the_kernel_weights(model):
     X, _, _ = draw(50, 3)
     expert, found = model.kernel_, np.empty(50)
     expert.similar_cases(X, found)
@@ -77,22 +77,22 @@ def test_similar_cases_are_counted_by_the_weights_of_the_kernel(model):
     assert 0 <= far < found.mean()  # normal scores are bounded, so no row is infinitely far away
 
 
-def test_intervals_of_single_cases_hold_the_truth_and_those_of_calibration_do_not():
+def test_case_intervals_contain_the_truth_and_calibration_intervals_do_not():
     inside = {"case": [], "calibration": []}
     for seed in range(4):
         X, y, _ = draw(800, 10 + seed)
         new, _, truth = draw(2000, 50 + seed)
         model = kt.KeptTreeClassifier(LEARNER).fit(X, y)
         tested = np.unique(model.tree_.feature[model.tree_.feature >= 0])
-        assert {0, 1} <= set(tested.tolist())  # all attributes that the classes depend on
+        assert {0, 1} <= set(tested.tolist())  # the attributes that the classes depend on
         for kind, found in inside.items():
             low, high = np.moveaxis(model.predict_interval(new, kind=kind), -1, 0)
             found.append(((low <= truth) & (truth <= high)).mean())
     assert 0.88 < np.mean(inside["case"]) < 0.99
-    assert np.mean(inside["calibration"]) < 0.85  # it is about groups of cases
+    assert np.mean(inside["calibration"]) < 0.85  # these describe groups of cases
 
 
-def test_the_default_is_the_case_where_refits_know_it(model, tmp_path):
+def test_the_default_interval_is_for_single_cases_if_the_model_was_refitted(model, tmp_path):
     X, y, _ = draw(300, 4)
     assert model.interval_kind == "case"
     np.testing.assert_array_equal(model.predict_interval(X), model.predict_interval(X, kind="case"))
@@ -112,7 +112,7 @@ def test_the_default_is_the_case_where_refits_know_it(model, tmp_path):
         bare.predict_interval(X, 1)
 
 
-def test_a_pipeline_whose_steps_cannot_be_folded_has_intervals_too():
+def test_a_pipeline_whose_steps_cannot_be_folded_has_intervals():
     X, y, _ = draw(400, 5)
     model = kt.KeptTreeClassifier(make_pipeline(PolynomialFeatures(2), LEARNER)).fit(X, y)
     low, high = np.moveaxis(model.predict_interval(X), -1, 0)

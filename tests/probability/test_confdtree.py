@@ -1,4 +1,4 @@
-"""ConfDTree agrees with the paper's numbers and a naive reference, in all its readings."""
+"""ConfDTree agrees with the paper's numbers and, for all its options, with a naive reference."""
 
 import pickle
 import warnings
@@ -24,7 +24,7 @@ from tests.strategies import decode, random_rows, random_tree
 from tests.tree.test_tree import mixed_tree
 
 INTERVALS = ["combined", "normal", "t"]
-CASE = [[9.9, 4.5]]  # the paper's case: of class C, but sent to a leaf of A
+CASE = [[9.9, 4.5]]  # the paper's case, of class C but sent to a leaf of A
 quiet = pytest.mark.filterwarnings("ignore:No test of the tree can be checked")
 
 
@@ -63,7 +63,7 @@ def test_a_certainty_fine_gives_the_numbers_of_figure_5():
     np.testing.assert_allclose(fitted(z_other=0.5, fine=0.4).predict_proba(CASE), [[0.6, 0.2, 0.2]])
 
 
-def test_weights_of_routes_have_the_readings_of_the_text():
+def test_the_options_for_route_weights_follow_their_formulas():
     counts = fitted(options={"route_weight": "count"}).predict_proba(CASE)
     np.testing.assert_allclose(counts, [[30 / 100, 0, 70 / 100]])
     linear = fitted(options={"route_weight": "linear"}).predict_proba(CASE)
@@ -71,14 +71,14 @@ def test_weights_of_routes_have_the_readings_of_the_text():
     np.testing.assert_allclose(linear, [[share, 0, 1 - share]])
 
 
-def test_below_a_missing_value_the_method_is_off_and_above_it_on():
+def test_tests_are_checked_above_a_missing_value_but_not_below_it():
     model = fitted(missing=-1)
-    # X is missing at the root: nothing is checked, the leaves are mixed by their shares.
+    # X is missing at the root, so nothing is checked and the leaves are mixed by their shares.
     expected = (230 * np.array([1, 0, 0]) + 70 * np.array([0, 0, 1])) / 300
     np.testing.assert_allclose(model.predict_proba([[np.nan, 4.5]]), [expected])
     far = [[np.nan, -50.0]]  # would be far outside every interval of Y if it were checked
     np.testing.assert_array_equal(model.predict_proba(far), model.tree_.predict_proba(far))
-    # Y is missing below: the root still takes the alternative route.
+    # Y is missing below the root, so the root is still checked and takes the alternative route.
     below = np.array([100, 100, 30]) / 230
     expected = 0.0786718 * below + 0.9213282 * np.array([0, 0, 1])
     np.testing.assert_allclose(model.predict_proba([[9.9, np.nan]]), [expected], atol=1e-6)
@@ -135,7 +135,7 @@ def test_random_trees_agree_with_the_naive_reference(interval, n_classes):
         p = model.predict_proba(decode(tree, rows))
         np.testing.assert_allclose(p, naive.predict(rows), rtol=0, atol=1e-9)
         moved += (np.abs(p - tree.predict_proba(decode(tree, rows))) > 1e-9).any(axis=1).sum()
-    assert moved > 10  # make sure that the comparison is not trivial
+    assert moved > 10  # otherwise the comparison would be trivial
 
 
 @quiet
@@ -159,7 +159,7 @@ def test_real_j48_trees_agree_with_the_naive_reference(name, interval):
     np.testing.assert_allclose(model.predict_proba(frame.iloc[test]), expected, rtol=0, atol=1e-9)
 
 
-def test_statistics_are_those_of_scipy(cancer, cancer_tree):
+def test_statistics_agree_with_scipy(cancer, cancer_tree):
     X, y = cancer
     model = kt.ConfDTreeClassifier(cancer_tree).fit(X, y)
     tree = model.tree_
@@ -179,11 +179,11 @@ def test_statistics_are_those_of_scipy(cancer, cancer_tree):
             assert abs(model.statistics_.normality[node, c] - p) < 0.036
 
 
-# --- What is left alone ----------------------------------------------------------------------
+# --- Cases that do not change ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
-def test_a_case_inside_every_interval_keeps_the_trees_answer_to_the_bit(interval, cancer):
+def test_a_case_inside_every_interval_keeps_the_answer_of_the_tree_exactly(interval, cancer):
     X, y = cancer
     clf = DecisionTreeClassifier(max_leaf_nodes=12, min_samples_leaf=5, random_state=0).fit(X, y)
     before = pickle.dumps(clf)
@@ -199,7 +199,7 @@ def test_a_case_inside_every_interval_keeps_the_trees_answer_to_the_bit(interval
     assert pickle.dumps(clf) == before
 
 
-def test_missing_values_that_change_nothing_keep_the_trees_answer_to_the_bit():
+def test_uncorrected_cases_with_missing_values_keep_the_answer_of_the_tree_exactly():
     for seed in range(5):
         tree = random_tree(seed, n_leaves=15, n_classes=3, n_nominal=1, missing="share")
         X = random_rows(tree, seed, n=200, missing=0.2)
@@ -214,7 +214,7 @@ def test_missing_values_that_change_nothing_keep_the_trees_answer_to_the_bit():
 
 
 def test_no_node_is_visited_twice():
-    # A chain is the worst case of a recursion without memory.
+    # A chain is the worst case for a recursion that does not cache its results.
     tree = random_tree(3, n_leaves=300, n_classes=3, n_features=3, chain=True)
     X = random_rows(tree, 3, n=400)
     y = np.random.default_rng(0).integers(3, size=400)
@@ -239,7 +239,7 @@ def test_deep_trees_are_traced_without_recursion():
 # --- The trace -------------------------------------------------------------------------------
 
 
-def test_the_trace_tells_the_worked_example():
+def test_the_trace_describes_the_worked_example():
     (trace,) = fitted().trace(CASE)
     leaf, inside, other, root = trace.steps
     assert [step.node for step in trace.path] == [2, 1, 0]
@@ -293,7 +293,7 @@ def test_every_trace_ends_in_the_probabilities():
                     np.testing.assert_allclose(step.probability, mix, atol=1e-12)
 
 
-def test_affected_are_the_cases_that_moved_by_a_tenth():
+def test_affected_cases_are_those_that_change_by_a_tenth():
     model = fitted(z_other=0.5)
     assert model.affected([CASE[0], [4.0, 4.5]]).tolist() == [True, False]
     assert not fitted(z_other=0.5, fine=0.09).affected(CASE).any()
@@ -312,12 +312,11 @@ def test_affected_scores_blocks_of_rows_in_one_pool_of_threads(monkeypatch):
     assert len(pools) == 1
 
 
-# --- Directions the paper leaves open --------------------------------------------------------
+# --- Extensions of the paper -----------------------------------------------------------------
 
 
-def test_a_nominal_test_is_left_alone_unless_asked_for():
-    # 30 of 31 good cases are not red, so red is unusual for good cases, and for a red case in a
-    # leaf that predicts good.
+def test_a_nominal_test_is_checked_only_if_requested():
+    # 30 of 31 good cases are not red, so red is unusual for a case in a leaf that predicts good.
     data = mixed_tree().to_dict()
     tree = kt.Tree.from_dict({**data, "counts": [[32, 31], [0, 1], [32, 30], [30, 0], [2, 30]]})
     rows = [[0.5, "green"]] * 30 + [[1.5, "green"]] * 2 + [[1.5, "blue"]] * 30 + [[1.5, "red"]]
@@ -334,14 +333,14 @@ def test_a_nominal_test_is_left_alone_unless_asked_for():
     assert "colour = red: unusual for class good, outside blue (category)" in str(trace)
 
 
-def test_balance_weighs_cases_against_their_class():
+def test_balance_weights_cases_inversely_to_the_size_of_their_class():
     tree, X, y = paper_example()
     few = np.ones(300)
     few[:100] = 0.5  # half as many of A
     even = kt.ConfDTreeClassifier(tree, options={"balance": True}).fit(X, y)
     np.testing.assert_allclose(even.predict_proba(CASE), fitted().predict_proba(CASE))
     model = kt.ConfDTreeClassifier(tree, z_other=0.5, options={"balance": True}).fit(X, y, few)
-    fine = 0.1 * 3 * 50 / 250  # A is rarer than a third: its fine is smaller
+    fine = 0.1 * 3 * 50 / 250  # A has less than a third of the cases, so its fine is smaller
     np.testing.assert_allclose(model.predict_proba(CASE), [[1 - fine, fine / 2, fine / 2]])
     route = kt.ConfDTreeClassifier(tree, options={"balance": True}).fit(X, y, few)
     n_c, total = 30 * 250 / 300, 50 * 250 / 150 + 130 * 250 / 300
@@ -381,10 +380,10 @@ def test_a_forest_is_the_mean_of_its_corrected_trees(iris):
         kt.ConfDTreeForestClassifier(forest).fit(X[:, :3], labels)
 
 
-# --- Bad input -------------------------------------------------------------------------------
+# --- Invalid input ---------------------------------------------------------------------------
 
 
-def test_if_no_node_qualifies_the_answer_is_the_trees_with_one_warning():
+def test_if_no_test_can_be_checked_the_tree_answers_with_one_warning():
     tree, X, y = paper_example()
     with pytest.warns(UserWarning, match="No test of the tree can be checked") as caught:
         model = kt.ConfDTreeClassifier(tree, m=1000).fit(X, y)
@@ -415,7 +414,7 @@ def test_a_constant_attribute_of_a_class_has_an_interval_of_one_point_or_is_not_
     assert by_class.intervals_.normal[0].tolist() == [False, True, True]
 
 
-def test_a_class_with_fewer_than_m_cases_stops_its_node_or_only_itself():
+def test_a_class_with_fewer_than_m_cases_excludes_its_node_or_only_itself():
     tree, X, y = paper_example()
     few = np.ones(300)
     few[204:230] = 0  # four cases of C remain below the root's left branch
@@ -456,7 +455,7 @@ def test_an_alternative_route_without_a_rule_for_a_missing_value_is_shared():
         ("smoothing", ["m-estimate"]),
     ],
 )
-def test_parameters_out_of_range_are_named(name, values):
+def test_parameters_out_of_range_are_refused_by_name(name, values):
     tree, X, y = paper_example()
     for value in values:
         given = {name: value}
@@ -465,7 +464,7 @@ def test_parameters_out_of_range_are_named(name, values):
             model.fit(X, y)
 
 
-def test_an_unknown_option_is_answered_with_those_there_are():
+def test_an_unknown_option_is_refused_with_a_list_of_options():
     tree, X, y = paper_example()
     with pytest.raises(ValueError, match="has no option 'tail'; choose from minimum, t_for"):
         kt.ConfDTreeClassifier(tree, options={"tail": 1}).fit(X, y)

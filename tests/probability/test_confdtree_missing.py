@@ -14,7 +14,7 @@ OTHERS = {"missing": "others"}
 
 
 def draw(n, seed, correlation=0.95):
-    """Return two columns that nearly agree and one of noise; the class depends on the first."""
+    """Return two correlated columns and one of noise; the class depends on the first."""
     rng = np.random.default_rng(seed)
     a = rng.normal(size=n)
     b = correlation * a + np.sqrt(1 - correlation**2) * rng.normal(size=n)
@@ -37,7 +37,7 @@ def two_tests():
     )
 
 
-def test_children_weigh_what_naive_bayes_says():
+def test_children_are_weighted_by_naive_bayes():
     X, y = draw(600, 0)
     model = kt.ConfDTreeClassifier(two_tests(), options={**OTHERS, "significance": 0.0}).fit(X, y)
     row = np.array([[np.nan, 0.7, 0.2]])
@@ -53,7 +53,7 @@ def test_children_weigh_what_naive_bayes_says():
     np.testing.assert_allclose(model.predict_proba(row)[0], p)
 
 
-def test_rows_without_missing_values_are_answered_as_without_the_option():
+def test_the_option_does_not_affect_rows_without_missing_values():
     X, y = draw(400, 0)
     with_option, without = (
         kt.ConfDTreeClassifier(two_tests(), options=options).fit(X, y).predict_proba(X)
@@ -62,7 +62,7 @@ def test_rows_without_missing_values_are_answered_as_without_the_option():
     np.testing.assert_array_equal(with_option, without)
 
 
-def test_an_attribute_that_says_the_same_stands_in_for_the_missing_one():
+def test_a_correlated_attribute_replaces_the_missing_one():
     X, y = draw(2000, 0)
     tree = two_tests()
     new, true = draw(2000, 1)
@@ -78,7 +78,7 @@ def test_an_attribute_that_says_the_same_stands_in_for_the_missing_one():
     assert loss["others"] < loss["shares"] - 0.05
 
 
-def test_any_number_of_missing_values_and_nominal_tests():
+def test_rows_with_any_missing_values_and_nominal_tests_get_finite_probabilities():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
     X["colour"] = rng.choice(["red", "green", "blue"], 400)
@@ -92,7 +92,7 @@ def test_any_number_of_missing_values_and_nominal_tests():
     assert np.isfinite(model.predict_proba(nothing.astype(X.dtypes.to_dict()))).all()
 
 
-def test_it_is_saved_and_loaded_and_damage_is_noticed(tmp_path):
+def test_the_model_can_be_saved_and_a_damaged_file_is_detected(tmp_path):
     X, y = draw(300, 0)
     model = kt.ConfDTreeClassifier(two_tests(), options=OTHERS).fit(X, y)
     X[::3, 0] = np.nan
@@ -106,7 +106,7 @@ def test_it_is_saved_and_loaded_and_damage_is_noticed(tmp_path):
         kt.load(tmp_path / "m.json")
 
 
-def test_a_trace_and_an_export_are_refused_in_a_sentence(tmp_path):
+def test_a_trace_of_missing_values_and_an_export_raise_a_clear_error(tmp_path):
     X, y = draw(300, 0)
     model = kt.ConfDTreeClassifier(two_tests(), options=OTHERS).fit(X, y)
     assert len(model.trace(X[:2])) == 2
@@ -118,7 +118,7 @@ def test_a_trace_and_an_export_are_refused_in_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=4), kt.C45Classifier()])
-def test_scikit_learn_bags_corrected_trees(learner):
+def test_corrected_trees_can_be_bagged_by_scikit_learn(learner):
     X, y = draw(300, 0)
     member = kt.ConfDTreeClassifier(learner, "normal", options={"smoothing": "laplace"})
     bag = BaggingClassifier(member, n_estimators=5, random_state=0).fit(X, y)
@@ -127,7 +127,7 @@ def test_scikit_learn_bags_corrected_trees(learner):
     np.testing.assert_allclose(bag.predict_proba(X), np.mean(own, axis=0))
 
 
-def test_a_fitted_bag_of_trees_is_corrected_as_a_forest_is():
+def test_a_fitted_bag_of_trees_is_corrected_like_a_forest():
     X, y = draw(300, 0)
     bag = BaggingClassifier(DecisionTreeClassifier(max_depth=4), 5, random_state=0).fit(X, y)
     model = kt.ConfDTreeForestClassifier(bag, kt.ConfDTreeClassifier(interval="normal")).fit(X, y)

@@ -25,13 +25,13 @@ PROBABLE = [name for name, method in METHODS.items() if method.kind != "Geometri
     arrays(float, (6, 3), elements=st.floats(0, 1)),
     arrays(float, (3, 3), elements=st.floats(0, 100)),
 )
-def test_the_cheapest_class_is_that_of_the_least_expected_cost(p, matrix):
+def test_the_cheapest_class_has_the_least_expected_cost(p, matrix):
     for row, decided in zip(p, cheapest(p, matrix), strict=True):
         expected = [sum(row[c] * matrix[c][k] for c in range(3)) for k in range(3)]
         assert decided == min(range(3), key=expected.__getitem__)
 
 
-def test_costs_by_name_fill_the_rest_with_zeros_and_ones():
+def test_costs_that_are_not_given_by_name_are_zero_or_one():
     by_name = {"b": {"a": 7, "b": -1}}
     np.testing.assert_array_equal(
         read_costs(by_name, np.array(["a", "b", "c"])), [[0, 1, 1], [7, -1, 1], [1, 1, 0]]
@@ -52,7 +52,7 @@ def test_costs_by_name_fill_the_rest_with_zeros_and_ones():
         ({"sick": {"well": "dear"}}, "not a number"),
     ],
 )
-def test_costs_that_make_no_sense_are_refused_in_a_sentence(costs, sentence):
+def test_invalid_costs_raise_a_clear_error(costs, sentence):
     with pytest.raises(ValueError, match=sentence):
         read_costs(costs, np.array(["sick", "well"]))
 
@@ -65,13 +65,14 @@ def test_every_method_decides_by_costs_and_keeps_its_probabilities(cancer, cance
     model = make_method(name, tree, MATRIX).fit(X, y)
     p = make_method(name, tree).fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(model.predict_proba(X), p)
-    expected = np.where(p[:, 0] * 1 <= p[:, 1] * 20, 1, 0)  # p(0) x cost of 1 against p(1) x 20
+    # Deciding 1 has the expected cost p(0) x 1, and deciding 0 has p(1) x 20.
+    expected = np.where(p[:, 0] * 1 <= p[:, 1] * 20, 1, 0)
     clear = np.abs(p[:, 0] - 20 * p[:, 1]) > 1e-9
     np.testing.assert_array_equal(model.predict(X)[clear], expected[clear])
     assert [model.scorer()(row).label for row in X[:20]] == model.predict(X[:20]).tolist()
 
 
-def test_dear_errors_cost_less_than_by_the_tree_or_by_probability():
+def test_deciding_by_cost_is_cheaper_than_by_the_tree_or_by_probability():
     X, y = load_breast_cancer(return_X_y=True)
     train, test = np.arange(len(y)) % 2 == 0, np.arange(len(y)) % 2 == 1
     matrix, total = [[0, 30], [1, 0]], {}
@@ -96,7 +97,7 @@ def test_costs_by_name_are_saved_as_a_matrix(iris, tmp_path):
     assert clone(loaded).costs == loaded.costs
 
 
-def test_costs_and_decide_belong_together(iris):
+def test_costs_must_fit_the_way_of_deciding_and_the_classes(iris):
     X, y = iris
     with pytest.raises(ValueError, match='decide="cost" needs costs'):
         kt.SmoothedTreeClassifier(decide="cost").fit(X, y)
@@ -113,19 +114,19 @@ def _savings(y_true, y_pred):
 
 
 @pytest.mark.parametrize("method", ["laplace", "kernel", "kept"])
-def test_scikit_learn_tunes_thresholds_around_our_classifiers(cancer, method):
+def test_scikit_learn_can_tune_the_threshold_of_a_classifier(cancer, method):
     X, y = cancer
     learner = make_method(method, DecisionTreeClassifier(max_leaf_nodes=6, random_state=0))
     tuned = TunedThresholdClassifierCV(learner, scoring=make_scorer(_savings), cv=3).fit(X, y)
     assert 0 <= tuned.best_threshold_ <= 1
-    # An error on class 1 costs 20 times as much: the threshold for class 1 falls.
+    # An error on class 1 costs 20 times as much, so the threshold for class 1 is lower.
     assert tuned.best_threshold_ < 0.5
     p = tuned.estimator_.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(tuned.predict(X), (p >= tuned.best_threshold_).astype(int))
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_a_fitted_classifier_keeps_its_fit_while_thresholds_change(cancer, frozen):
+def test_a_fitted_classifier_is_not_refitted_when_thresholds_are_tuned(cancer, frozen):
     X, y = cancer
     model = kt.KeptTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=6)).fit(X[::2], y[::2])
     p = model.predict_proba(X)[:, 1]
@@ -143,7 +144,7 @@ def test_a_fitted_classifier_keeps_its_fit_while_thresholds_change(cancer, froze
     assert scorer(tuned, X[1::2], y[1::2]) >= scorer(model, X[1::2], y[1::2])
 
 
-def test_thresholds_of_a_ranking_are_tuned_on_its_scores(cancer, cancer_tree):
+def test_the_threshold_of_a_ranking_is_tuned_on_its_scores(cancer, cancer_tree):
     X, y = cancer
     ranking = kt.GeometricRankClassifier(kt.keep(cancer_tree))
     tuned = TunedThresholdClassifierCV(ranking, scoring=make_scorer(_savings), cv=3).fit(X, y)

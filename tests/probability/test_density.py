@@ -18,7 +18,7 @@ kernels = st.sampled_from(ALL)
 
 
 def kernel_ratio(h, in_class, weight, bandwidth, kernel="gaussian"):
-    """Return one curve as a function of places of any shape."""
+    """Return one curve as a function of an array of positions."""
     tables = kernel_tables(h, in_class, weight, [0, len(h)], bandwidth, kernel)
 
     def ratio(x):
@@ -43,7 +43,7 @@ def samples(draw, weights=(0.0, 0.25, 1.0, 3.0, 1e3)):
 
 
 def places(h, bandwidth):
-    """Return positions on the cases, across each gap, where its two sides balance, and far out."""
+    """Return positions on the cases, across each gap, at its middle, and far outside."""
     h = np.unique(h)
     gap = np.maximum(np.diff(h), 1e-12 * bandwidth)[:, None]
     middle = (h[:-1, None] + h[1:, None]) / 2
@@ -64,20 +64,20 @@ def assert_close_to_reference(h, in_class, weight, bandwidth, kernel="gaussian")
 
 @quick
 @given(samples(), kernels)
-def test_equals_the_naive_sum_everywhere(sample, kernel):
+def test_the_ratio_equals_the_naive_sum_everywhere(sample, kernel):
     assert_close_to_reference(*sample, kernel)
 
 
 @quick
 @given(samples(), kernels)
-def test_is_a_probability_even_where_every_term_underflows(sample, kernel):
+def test_the_ratio_is_a_probability_even_where_every_term_underflows(sample, kernel):
     share = kernel_ratio(*sample, kernel)(places(sample[0], sample[3]))
     assert ((share >= 0) & (share <= 1)).all()
 
 
 @quick
 @given(samples(), kernels, st.randoms(use_true_random=False))
-def test_order_of_cases_does_not_matter(sample, kernel, random):
+def test_the_order_of_cases_does_not_matter(sample, kernel, random):
     h, in_class, weight, bandwidth = sample
     order = random.sample(range(len(h)), len(h))
     x = places(h, bandwidth)
@@ -87,7 +87,7 @@ def test_order_of_cases_does_not_matter(sample, kernel, random):
 
 @quick
 @given(samples(), kernels, st.sampled_from([2.0**-30, 0.5, 2.0**40]))
-def test_unit_of_distance_does_not_matter(sample, kernel, unit):
+def test_the_unit_of_distance_does_not_matter(sample, kernel, unit):
     h, in_class, weight, bandwidth = sample
     x = places(h, bandwidth)[:-4]
     scaled = kernel_ratio(h * unit, in_class, weight, bandwidth * unit, kernel)
@@ -98,7 +98,7 @@ def test_unit_of_distance_does_not_matter(sample, kernel, unit):
 
 @quick
 @given(samples(weights=(0.0, 1.0, 2.0, 5.0)), kernels)
-def test_integer_weight_is_repetition(sample, kernel):
+def test_an_integer_weight_equals_repeated_cases(sample, kernel):
     h, in_class, weight, bandwidth = sample
     times, x = weight.astype(int), places(h, bandwidth)
     is_class, ones = np.repeat(in_class > 0, times), np.ones(times.sum())
@@ -118,42 +118,42 @@ def test_complementary_classes_sum_to_one(sample, kernel):
 
 @pytest.mark.parametrize("gap", [3, 5, 5.5, 6.25, 10, 10.5, 37.3, 100, 999.9, 1000, 1000.5])
 @pytest.mark.parametrize("left_weight", [1, 1e-6, 1e6])
-def test_gap_switches_at_its_middle_however_wide(gap, left_weight):
+def test_the_ratio_switches_in_the_middle_of_a_gap_of_any_width(gap, left_weight):
     # At 10.5 bandwidths the jump lies at a quarter of a cell, where a single value would miss it.
     assert_close_to_reference([0, gap], [left_weight, 0], [left_weight, 1], 1.0)
 
 
-def test_gap_of_a_thousand_bandwidths_is_a_sigmoid():
+def test_a_gap_of_a_thousand_bandwidths_gives_a_sigmoid():
     ratio = kernel_ratio([0.0, 1.0], [0, 1], [1, 1], 0.001)
     x = 0.5 + 1e-6 * np.linspace(-5, 5, 101)
     np.testing.assert_allclose(ratio(x), 1 / (1 + np.exp((0.5 - x) * 1e6)), rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("kernel", ALL)
-def test_single_case_decides_everywhere(kernel):
+def test_a_single_case_decides_everywhere(kernel):
     x = [-np.inf, -1e300, 2.0, 3.0, np.inf]
     assert (kernel_ratio([2.0], [1], [1], 0.1, kernel)(x) == 1).all()
     assert (kernel_ratio([2.0], [0], [1], 0.1, kernel)(x) == 0).all()
 
 
 @pytest.mark.parametrize("kernel", ALL)
-def test_tied_cases_share(kernel):
+def test_tied_cases_share_the_ratio_by_weight(kernel):
     ratio = kernel_ratio([2.0, 2.0, 2.0], [1, 0, 0], [1, 1, 2], 0.1, kernel)
     np.testing.assert_allclose(ratio([-np.inf, 2.0, 50.0]), 0.25, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("kernel", ALL)
-def test_equally_near_cases_out_of_reach_share(kernel):
+def test_equally_near_cases_out_of_reach_share_the_ratio_by_weight(kernel):
     ratio = kernel_ratio([-1.0, 1.0, 1.0], [1, 0, 0], [1, 1, 2], 0.01, kernel)
     assert ratio([0.0])[0] == pytest.approx(0.25, abs=1e-4)
 
 
-def test_window_is_closed_and_its_half_width_is_the_bandwidth():
+def test_a_window_is_closed_and_its_half_width_is_the_bandwidth():
     ratio = kernel_ratio([0.0, 1.0], [1, 0], [1, 1], 0.75, "uniform")
     np.testing.assert_array_equal(ratio([0.0, 0.25, 0.5, 0.75, 0.76]), [1, 0.5, 0.5, 0.5, 0])
 
 
-def test_tail_goes_from_the_mixture_to_the_extreme_case():
+def test_the_tail_goes_from_the_mixture_to_the_extreme_case():
     # The two left cases are 1e-6 apart, so their weights become equal only 1e5 bandwidths away.
     assert_close_to_reference([0, 1e-6, 1], [1, 0, 0], [1, 1, 1], 0.1)
     ratio = kernel_ratio([0, 1e-6, 1], [1, 0, 0], [1, 1, 1], 0.1)
@@ -162,7 +162,7 @@ def test_tail_goes_from_the_mixture_to_the_extreme_case():
 
 
 @pytest.mark.parametrize("n", [300, 20_000])
-def test_outlier_a_thousand_bandwidths_away(n):
+def test_the_ratio_is_accurate_around_a_distant_outlier(n):
     rng = np.random.default_rng(0)
     h = np.append(rng.random(n), 50.0)
     x = np.concatenate([25 + np.linspace(-2, 2, 300), np.linspace(-40, 90, 300)])
@@ -174,8 +174,8 @@ def test_outlier_a_thousand_bandwidths_away(n):
 
 @pytest.mark.parametrize("depth", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("width", [1 / 60, 1 / 15])
-def test_crowd_behind_a_lone_extreme_case_is_felt_far_out(depth, width):
-    # Far out the many cases outweigh the single one, and their order matters.
+def test_many_cases_behind_a_single_extreme_case_count_far_outside(depth, width):
+    # Far outside, the many cases outweigh the single one, and their order matters.
     rng = np.random.default_rng(7)
     crowd = depth * (1 + width * rng.random(25_000))
     h = np.concatenate([[0.0], crowd, np.linspace(depth, depth + 5, 50)])
@@ -188,7 +188,7 @@ def test_crowd_behind_a_lone_extreme_case_is_felt_far_out(depth, width):
 
 @pytest.mark.parametrize("share_of_range", [0.001, 0.02, 0.5])
 @pytest.mark.parametrize("shape", ["normal", "cauchy", "rounded", "islands"])
-def test_large_samples_are_bucketed_without_harm(share_of_range, shape):
+def test_bucketing_large_samples_does_not_reduce_the_accuracy(share_of_range, shape):
     rng = np.random.default_rng(1)
     n = 40_000
     h = {
@@ -218,7 +218,7 @@ def test_window_sums_are_exact_over_many_cases(kernel):
 
 
 @pytest.mark.parametrize("kernel", ALL)
-def test_float32_rows_get_the_share_at_the_rounded_distance(kernel):
+def test_float32_distances_give_the_ratio_at_the_rounded_distance(kernel):
     rng = np.random.default_rng(3)
     h = np.append(rng.normal(size=500), 40.0)
     in_class = (rng.random(501) < 0.4).astype(float)
@@ -229,7 +229,7 @@ def test_float32_rows_get_the_share_at_the_rounded_distance(kernel):
 
 
 @pytest.mark.parametrize("kernel", ALL)
-def test_many_curves_equal_the_curves_one_by_one(kernel):
+def test_several_curves_in_one_table_equal_separate_curves(kernel):
     rng = np.random.default_rng(4)
     starts = np.array([0, 1, 3, 60, 560])
     h, weight = rng.normal(size=560), rng.integers(1, 4, 560).astype(float)
@@ -244,7 +244,7 @@ def test_many_curves_equal_the_curves_one_by_one(kernel):
 
 
 @pytest.mark.parametrize("kernel", ALL)
-def test_missing_distance_stays_missing_and_shape_is_kept(kernel):
+def test_a_missing_distance_stays_missing_and_the_shape_is_kept(kernel):
     share = kernel_ratio([0.0, 1.0], [0, 1], [1, 1], 0.5, kernel)([[np.nan, 0.5]])
     assert share.shape == (1, 2)
     assert np.isnan(share[0, 0])
@@ -253,7 +253,7 @@ def test_missing_distance_stays_missing_and_shape_is_kept(kernel):
 
 @quick
 @given(samples(weights=(0.25, 1.0, 3.0)), kernels)
-def test_leaving_one_out_is_estimating_without_it(sample, kernel):
+def test_leaving_a_case_out_equals_estimating_without_it(sample, kernel):
     h, in_class, weight, bandwidth = (np.append(a, a) if np.ndim(a) else a for a in sample)
     order = np.argsort(h, kind="stable")[1:]
     if len(order) < 2:
@@ -265,7 +265,7 @@ def test_leaving_one_out_is_estimating_without_it(sample, kernel):
 
 
 @pytest.mark.parametrize("kernel", ALL)
-def test_chosen_bandwidth_has_the_least_log_loss(kernel):
+def test_the_chosen_bandwidth_has_the_least_log_loss(kernel):
     rng = np.random.default_rng(5)
     candidates = [0.001, 0.02, 0.1, 0.3, 1.0, 5.0]
     h = rng.normal(size=150)
@@ -280,7 +280,7 @@ def test_chosen_bandwidth_has_the_least_log_loss(kernel):
     assert best not in (0.001, 5.0)
 
 
-def test_bandwidth_of_a_large_sample_is_chosen_alike_in_any_order():
+def test_the_bandwidth_of_a_large_sample_does_not_depend_on_the_order_of_cases():
     rng = np.random.default_rng(6)
     h = rng.normal(size=30_000)
     y = (rng.random(30_000) < 1 / (1 + np.exp(4 * np.sin(3 * h)))).astype(float)
@@ -290,7 +290,7 @@ def test_bandwidth_of_a_large_sample_is_chosen_alike_in_any_order():
     assert choose_bandwidth(h[order], y[order], np.ones(30_000), [0, 30_000], candidates) == best
 
 
-def test_lone_case_takes_the_first_bandwidth():
+def test_a_single_case_gets_the_first_bandwidth():
     assert choose_bandwidth([1.0, 2.0], [1, 0], [1, 0], [0, 2], [0.3, 0.1]) == 0.3
 
 
@@ -306,11 +306,11 @@ def test_lone_case_takes_the_first_bandwidth():
         (([0.0], [0], [1], 1.0, "cosine"), "kernel must be one of"),
     ],
 )
-def test_impossible_input_is_refused(arguments, message):
+def test_invalid_input_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         kernel_ratio(*arguments)
 
 
-def test_row_of_an_unknown_curve_is_refused():
+def test_an_unknown_curve_is_refused():
     with pytest.raises(ValueError, match="curve must lie"):
         kernel_tables([0.0], [0], [1], [0, 1], 1.0).lookup([1], [0.0])

@@ -20,7 +20,7 @@ def test_the_figure_shows_every_case_at_its_distance_and_probability(cancer, can
     np.testing.assert_array_equal(display.probability, model.predict_proba(X)[:, 0])
     np.testing.assert_array_equal(display.error, cancer_tree.predict(X) != y)
     drawn = sum(len(points.get_offsets()) for points in display.ax_.collections)
-    assert drawn == 2 * len(y), "each case once for Laplace and once for the kernel"
+    assert drawn == 2 * len(y), "each case is drawn once for Laplace and once for the kernel"
     assert "class 0" in display.ax_.get_ylabel()
 
 
@@ -34,7 +34,7 @@ def test_given_values_are_drawn_on_given_axes():
     kt.DistanceKernelDisplay.from_predictions([-1.0, 1.0], [0.9, 0.1], [0, 1], laplace=[0.8, 0.2])
 
 
-def test_data_that_cannot_be_drawn_are_refused_in_a_sentence(cancer):
+def test_data_that_cannot_be_drawn_raise_a_clear_error(cancer):
     X, y = cancer
     with pytest.raises(ValueError, match="not a fitted DistanceKernelClassifier"):
         kt.DistanceKernelDisplay.from_estimator(kt.DistanceKernelClassifier(), X, y)
@@ -46,7 +46,7 @@ def test_data_that_cannot_be_drawn_are_refused_in_a_sentence(cancer):
         kt.DistanceKernelDisplay.from_estimator(model, X, y[:5])
 
 
-def test_without_matplotlib_it_says_how_to_get_it(monkeypatch):
+def test_without_matplotlib_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install \"keeptree\[plot\]\""):
         kt.DistanceKernelDisplay.from_predictions([-1.0, 1.0], [0.9, 0.2], [0, 1])

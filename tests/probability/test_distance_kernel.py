@@ -1,4 +1,4 @@
-"""Distance kernel probabilities against exact kernel sums, and the paper's two-subset example."""
+"""Distance kernel probabilities agree with exact kernel sums and the paper's two-subset example."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_several_classes_are_estimated_against_the_rest_and_normalised(iris, iri
         np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
 
 
-def test_distances_are_measured_on_the_grid_unless_the_papers_reading_is_asked_for(iris, iris_tree):
+def test_distances_are_measured_on_the_grid_unless_it_is_none_as_in_the_paper(iris, iris_tree):
     X, y = iris
     default = kt.DistanceKernelClassifier(iris_tree).fit(X, y)
     papers = kt.DistanceKernelClassifier(iris_tree, grid=None).fit(X, y)
@@ -54,7 +54,7 @@ def test_distances_are_measured_on_the_grid_unless_the_papers_reading_is_asked_f
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
-def test_the_curves_of_the_classes_are_what_probabilities_are_made_of(
+def test_the_normalised_curves_of_the_classes_are_the_probabilities(
     cancer, cancer_tree, iris, iris_tree, kernel
 ):
     for (X, y), tree in ((cancer, cancer_tree), (iris, iris_tree)):
@@ -64,7 +64,7 @@ def test_the_curves_of_the_classes_are_what_probabilities_are_made_of(
         p = np.column_stack(shares) / np.sum(shares, axis=0)[:, None]
         np.testing.assert_allclose(p, model.predict_proba(X), atol=1e-4)
         local = kt.DistanceKernelClassifier(tree, "leaf", kernel=kernel).fit(X, y)
-        # the curve is that of all cases, whatever the scope
+        # The curve uses all cases, whatever the scope.
         for c, label in enumerate(model.tree_.classes):
             np.testing.assert_array_equal(local.curve(h[:, c], label), shares[c])
 
@@ -86,7 +86,7 @@ def test_a_class_without_a_boundary_has_no_curve(iris):
 
 
 @pytest.mark.parametrize("scope", ["separator", "leaf"])
-def test_local_estimates_use_the_cases_of_the_same_group_and_the_range_of_all(
+def test_local_estimates_use_the_cases_of_one_group_and_the_range_of_all_cases(
     cancer, cancer_tree, scope
 ):
     X, y = cancer
@@ -104,7 +104,7 @@ def test_local_estimates_use_the_cases_of_the_same_group_and_the_range_of_all(
 
 
 @pytest.mark.parametrize("scope", ["separator", "leaf"])
-def test_a_group_without_training_cases_falls_back_on_all_of_them(cancer, cancer_tree, scope):
+def test_a_group_without_training_cases_uses_the_global_estimate(cancer, cancer_tree, scope):
     X, y = cancer
     boundary = kt.Boundary(cancer_tree).fit(X)
     group = boundary.nearest(X).separator if scope == "separator" else cancer_tree.apply(X)
@@ -119,7 +119,7 @@ def test_a_group_without_training_cases_falls_back_on_all_of_them(cancer, cancer
     )
 
 
-def test_weights_enter_the_sums(cancer, cancer_tree):
+def test_sample_weights_enter_the_kernel_sums(cancer, cancer_tree):
     X, y = cancer
     weight = np.random.default_rng(0).random(len(y))
     tree = kt.keep(cancer_tree)
@@ -148,7 +148,7 @@ def test_cross_validation_prefers_a_narrow_kernel_for_a_sharp_boundary():
 
 
 @pytest.mark.parametrize("scope", ["global", "separator"])
-def test_the_estimate_varies_inside_a_leaf_and_ranks_better_than_the_tree(cancer, scope):
+def test_the_estimate_varies_within_a_leaf_and_ranks_better_than_the_tree(cancer, scope):
     X, y = cancer
     gains = []
     for seed in range(10):
@@ -162,7 +162,7 @@ def test_the_estimate_varies_inside_a_leaf_and_ranks_better_than_the_tree(cancer
     assert np.mean(gains) > 0.01
 
 
-def test_far_outside_the_nearest_training_cases_decide(cancer, cancer_tree):
+def test_far_outside_the_sample_the_nearest_training_cases_decide(cancer, cancer_tree):
     X, y = cancer
     model = kt.DistanceKernelClassifier(cancer_tree, bandwidth=0.02).fit(X, y)
     h = kt.Boundary(cancer_tree).fit(X).signed_distance(X)[:, 1]
@@ -189,9 +189,9 @@ def true_probability(x):
     return np.where(x < 0, blurred, sharp)
 
 
-def test_separators_follow_the_true_probability_where_leaves_do_not():
+def test_separators_follow_the_true_probability_and_leaves_do_not():
     X, y = two_slopes(20_000, 0)
-    # The paper's tree: two separations, three leaves.
+    # The paper's tree has two separators and three leaves.
     tree = kt.Tree(
         kind=[1, 0, 1, 0, 0],
         feature=[0, -1, 0, -1, -1],
@@ -212,11 +212,10 @@ def test_separators_follow_the_true_probability_where_leaves_do_not():
             metric=kt.Metric(scales=[1, 1]),
         ).fit(X, y)  # fmt: skip
         error[scope] = np.abs(model.predict_proba(grid)[:, 1] - truth)
-    # Not near the edges: a window of 0.05 blurs the sharp edge itself, and at 0 the separators
-    # meet.
+    # Leave out the sharp edge, which a window of 0.05 blurs, and 0, where the separators meet.
     away = (np.abs(grid[:, 0] - 0.25) > 0.08) & (np.abs(grid[:, 0]) > 0.01)
     assert error["separator"][away].max() < 0.04
-    # The border of the leaf has a side effect, and its blurred and sharp sides look alike.
+    # A leaf ends at its border and cannot tell its blurred side from its sharp one.
     assert error["leaf"][away].max() > 0.2
     assert error["leaf"][away].mean() > 3 * error["separator"][away].mean()
 

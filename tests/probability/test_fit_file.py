@@ -1,4 +1,4 @@
-"""A model is fitted to a file as it would be to the table in it."""
+"""Fitting a model to a file equals fitting it to the table in the file."""
 
 import pytest
 from sklearn.tree import DecisionTreeClassifier
@@ -17,12 +17,12 @@ def model(folder):
     return fit_model(folder)
 
 
-def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
+def test_codes_stay_categories_and_booleans_become_numbers(model):
     assert model.tree_.categories[2] == ("01", "2", "x3")
     assert model.tree_.categories[3] is None  # a boolean is 1 or 0
 
 
-def test_a_given_tree_is_kept_and_finds_its_columns(folder):
+def test_a_given_tree_is_kept_and_its_columns_are_found_by_name(folder):
     tree = fit_model(folder).tree_
     again = kt.fit_file(folder / "loans.csv", "risk", tree=tree, method="kernel", nominal=["area"])
     assert again.tree_ is tree
@@ -31,7 +31,7 @@ def test_a_given_tree_is_kept_and_finds_its_columns(folder):
         kt.fit_file(folder / "narrow.csv", "risk", tree=tree)
 
 
-def test_a_fitted_learner_is_kept_and_not_grown_again(folder):
+def test_a_fitted_learner_is_kept_and_not_refitted(folder):
     frame = draw(60, seed=1)
     learner = DecisionTreeClassifier(max_depth=2, random_state=0)
     learner.fit(frame[["owner", "age"]], frame["risk"])

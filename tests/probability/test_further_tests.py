@@ -22,7 +22,7 @@ from tests.strategies import random_rows, trees
 
 @pytest.fixture(scope="module")
 def waves():
-    """Return a tree of six leaves, and a sample with missing values that supports rules."""
+    """Return a tree with six leaves and a sample with missing values, large enough for rules."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5200, 4))
     logit = 4 * np.sin(2 * X[:, 0]) * np.cos(X[:, 1])
@@ -57,7 +57,7 @@ def test_a_small_sample_has_no_rules(waves):
     assert grow_rules(Sample(kt.keep(clf), X[:3999], y[:3999])) is None
 
 
-def test_rules_are_chosen_where_they_gain_and_the_tree_still_decides(waves, model):
+def test_rules_are_chosen_if_they_help_and_the_tree_still_decides(waves, model):
     clf, X, _ = waves
     assert model.margin_.splits.beside
     np.testing.assert_array_equal(model.predict(X), clf.predict(X))
@@ -73,7 +73,7 @@ def test_rules_use_only_the_numeric_columns_of_the_tree(waves, model):
     trees(max_leaves=12, max_classes=3, missing=("child", "share", "mixed")),
     st.integers(0, 2**32 - 1),
 )
-def test_a_leaf_beside_the_tree_leaves_the_tree_as_it_is(tree, seed):
+def test_adding_a_leaf_beside_the_tree_does_not_change_the_tree(tree, seed):
     if not (tree.kind == 1).any():
         return
     joined, n = with_leaf_beside(tree), tree.n_nodes
@@ -94,7 +94,7 @@ def test_a_leaf_beside_the_tree_leaves_the_tree_as_it_is(tree, seed):
     st.integers(0, 2**32 - 1),
 )
 def test_each_rule_adds_the_soft_reach_of_its_path(tree, seed):
-    """A naive sum over the rules, each tree on its own, gives the same logits."""
+    """A naive sum over the rules of all trees gives the same logits."""
     X, rows = random_rows(tree, seed, 200, missing=0.1), random_rows(tree, seed + 1, 8, missing=0.2)
     sample = Sample(tree, X, np.arange(200) % len(tree.classes), np.ones(200))
     with pytest.MonkeyPatch.context() as patch:
@@ -109,7 +109,7 @@ def test_each_rule_adds_the_soft_reach_of_its_path(tree, seed):
     reach = np.zeros((n + 2 + 2 * len(splits.node), len(expert.intercept)))
     reach[expert.tests.node] = expert.reach
     logit = np.tile(expert.intercept, (len(rows), 1))
-    share = {n + 1: np.full(len(rows), 0.5)}  # a row is divided in halves down to each rule
+    share = {n + 1: np.full(len(rows), 0.5)}  # a row is halved at each node above a rule
     deviation = naive.spreads(X, np.ones(200))
     for k, node in enumerate(splits.node):
         first = np.full(len(rows), 0.5)
@@ -129,7 +129,7 @@ def test_each_rule_adds_the_soft_reach_of_its_path(tree, seed):
     np.testing.assert_allclose(expert.logit(rows), logit, atol=1e-9)
 
 
-def test_contributions_are_of_tests_of_the_tree_and_add_up(waves, model):
+def test_contributions_belong_to_tests_of_the_tree_and_add_up(waves, model):
     _, X, _ = waves
     parts, p = model.contributions(X[:50]), model.predict_proba(X[:50])
     assert (model.tree_.kind[parts.node] == 1).all()
@@ -142,7 +142,7 @@ def test_contributions_are_of_tests_of_the_tree_and_add_up(waves, model):
     np.testing.assert_allclose(logit, margin.decision_function(X[:50]), atol=1e-9)
 
 
-def test_a_loaded_model_and_its_program_give_the_same_probabilities(waves, model, tmp_path):
+def test_a_loaded_model_and_its_exports_give_the_same_probabilities(waves, model, tmp_path):
     _, X, _ = waves
     kt.save(model, tmp_path / "model.json")
     loaded = kt.load(tmp_path / "model.json")
@@ -163,7 +163,7 @@ def test_damaged_splits_are_refused(model, field, at, value):
         replace(splits, **{field: values}).check(tree)
 
 
-def test_quantiles_are_of_the_columns_that_the_tree_tests(waves):
+def test_quantiles_are_taken_of_the_columns_that_the_tree_tests(waves):
     clf, X, y = waves
     tree = kt.keep(clf)
     splits = split_quantiles(Sample(tree, X, y))
@@ -204,11 +204,11 @@ def test_each_comparison_with_a_quantile_adds_a_curve_of_one_column(tree, seed):
             share[np.isnan(x)] = 1 - missing
             logit = logit + share[:, None] * score
     np.testing.assert_allclose(expert.logit(rows), logit, atol=1e-9)
-    assert (scores[2, n:] == 0).all()  # no cell of the space gets its own score
+    assert (scores[2, n:] == 0).all()  # no region gets a score of its own
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_small_sample_asks_quantiles_and_a_large_one_does_not(waves, monkeypatch, large):
+def test_only_a_small_sample_is_compared_with_quantiles(waves, monkeypatch, large):
     _, X, y = (part[:300] if isinstance(part, np.ndarray) else part for part in waves)
     monkeypatch.setattr(further_tests, "_FEWEST_ROWS", 100 if large else 1000)
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y)
@@ -230,7 +230,8 @@ def test_rules_of_any_sample_are_finite_and_ignore_rows_without_weight(
     n = 400
     X, y = rng.normal(size=(n, 3)), rng.integers(3, size=n)
     X[:, 1] += y
-    X[rng.random(X.shape) < missing * (0.2 + 0.8 * (y == 1))[:, None]] = np.nan  # tells the class
+    # Values are missing more often in class 1.
+    X[rng.random(X.shape) < missing * (0.2 + 0.8 * (y == 1))[:, None]] = np.nan
     X += shift
     weight = (rng.random(n) >= unused).astype(float)
     tree = kt.C45Classifier(max_leaf_nodes=5, pruning="none").fit(X, y).tree_
@@ -240,7 +241,7 @@ def test_rules_of_any_sample_are_finite_and_ignore_rows_without_weight(
         if rules is None:
             return
         used = weight > 0
-        X[~used] = 1e300  # never read
+        X[~used] = 1e300  # rows without weight are never read
         again = grow_rules(Sample(tree, X[used], y[used], weight[used]))
         expert = fit_margin(Sample(tree, X, y, weight), C=0.1, further="rules")
     assert np.isfinite(rules.threshold).all()
@@ -251,7 +252,7 @@ def test_rules_of_any_sample_are_finite_and_ignore_rows_without_weight(
     expert.check(tree)
 
 
-def test_a_rule_that_asks_whether_a_value_is_missing_can_be_exported(tmp_path):
+def test_a_rule_that_tests_whether_a_value_is_missing_can_be_exported(tmp_path):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(6000, 2)), rng.integers(2, size=6000)
     X[:, 0] += 0.5 * y
@@ -261,6 +262,7 @@ def test_a_rule_that_asks_whether_a_value_is_missing_can_be_exported(tmp_path):
         X, y
     )
     splits, high = model.expert_.splits, np.nanmax(X, axis=0)
-    assert (splits.threshold > high[splits.feature] + 10).any()  # such a rule survives
+    # A threshold far above all values separates only the missing ones.
+    assert (splits.threshold > high[splits.feature] + 10).any()
     for name in ("model.py", "model.js", "model.c", "model.onnx", "model.sql"):
         assert "not checked" not in kt.export(model, tmp_path / name).checked

@@ -1,4 +1,4 @@
-"""Geometric ranking: the order is by distance, globally or inside leaves."""
+"""Geometric ranking orders cases by distance, globally or within leaves."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,9 @@ def naive_local_order(probability, score):
     return position
 
 
-def test_the_global_score_is_the_distance_positive_inside_the_positive_class(cancer, cancer_tree):
+def test_the_global_score_is_the_distance_with_a_positive_sign_for_the_positive_class(
+    cancer, cancer_tree
+):
     X, y = cancer
     score = kt.GeometricRankClassifier(cancer_tree).fit(X, y).decision_function(X)
     boundary = kt.Boundary(cancer_tree).fit(X)
@@ -25,7 +27,7 @@ def test_the_global_score_is_the_distance_positive_inside_the_positive_class(can
     np.testing.assert_array_equal(score > 0, cancer_tree.predict(X) == 1)
 
 
-def test_a_chosen_positive_class_turns_the_sign(cancer, cancer_tree):
+def test_the_choice_of_the_positive_class_determines_the_sign(cancer, cancer_tree):
     X, y = cancer
     labels = np.array(["malignant", "benign"])[y]
     tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, labels)
@@ -38,7 +40,7 @@ def test_a_chosen_positive_class_turns_the_sign(cancer, cancer_tree):
 
 
 @pytest.mark.parametrize("smoothing", ["laplace", "m-estimate", "leaves", "shrinkage"])
-def test_the_local_score_orders_leaves_by_probability_and_cases_inside_by_distance(
+def test_the_local_score_orders_leaves_by_probability_and_their_cases_by_distance(
     cancer, cancer_tree, smoothing
 ):
     X, y = cancer
@@ -67,7 +69,7 @@ def test_leaves_of_equal_probability_are_one_group():
     np.testing.assert_array_equal(np.argsort(score[positive]), np.argsort(distance[positive]))
 
 
-def test_several_classes_have_one_score_each_from_their_own_or_the_whole_boundary(iris, iris_tree):
+def test_each_of_several_classes_is_scored_by_its_own_or_the_whole_boundary(iris, iris_tree):
     X, y = iris
     boundary = kt.Boundary(iris_tree, grid="observed").fit(X)
     own = kt.GeometricRankClassifier(iris_tree).fit(X, y).decision_function(X)
@@ -80,7 +82,7 @@ def test_several_classes_have_one_score_each_from_their_own_or_the_whole_boundar
 
 def test_a_case_on_the_boundary_has_the_sign_of_the_decision(iris):
     X, y = iris
-    # C4.5 cuts at values of the sample, so that some cases lie on a threshold.
+    # C4.5 uses values of the sample as thresholds, so some cases lie on a threshold.
     rank = kt.GeometricRankClassifier(kt.C45Classifier(), grid=None).fit(X, y)
     score = rank.decision_function(X)
     assert (rank.boundary_.distance(X) == 0).any()

@@ -1,4 +1,4 @@
-"""Class sets and intervals on awkward samples: they answer, or refuse in one sentence."""
+"""Class sets and intervals of awkward samples are valid or raise a clear error."""
 
 from itertools import pairwise
 
@@ -56,7 +56,7 @@ def test_sets_and_intervals_grow_with_their_level(seed, n, n_classes):
 
 
 @pytest.mark.parametrize("rare", [2, 3])
-def test_a_class_of_two_or_three_cases_is_in_every_set(rare):
+def test_a_class_with_two_or_three_cases_is_in_every_set(rare):
     X, y, _ = draw(300, 1)
     y[:rare] = 2
     model = kt.KeptTreeClassifier(LEARNER).fit(X, y)
@@ -64,7 +64,7 @@ def test_a_class_of_two_or_three_cases_is_in_every_set(rare):
     assert sets[LEVELS.index(0.8)][:, 2].all()  # 0.8 / 0.2 = 4 cases are needed
 
 
-def test_a_class_of_a_single_case_needs_held_out_cases():
+def test_a_class_with_a_single_case_needs_held_out_cases():
     X, y, _ = draw(300, 2)
     y[0] = 2
     with pytest.warns(UserWarning, match="single case"):
@@ -76,7 +76,7 @@ def test_a_class_of_a_single_case_needs_held_out_cases():
     assert sets[0][:, 2].all()
 
 
-def test_one_class_is_certain():
+def test_a_model_with_one_class_needs_calibration_and_is_certain():
     X, _, _ = draw(60, 4)
     y = np.full(60, "only")
     model = kt.KeptTreeClassifier(LEARNER).fit(X, y)
@@ -85,7 +85,7 @@ def test_one_class_is_certain():
     assert check_nested(model.calibrate(X, y), X)[3].all()
 
 
-def test_ten_classes():
+def test_sets_of_ten_classes_grow_with_their_level_and_are_small():
     rng = np.random.default_rng(5)
     y = rng.integers(0, 10, 500)
     X = np.column_stack([y + 0.5 * rng.normal(size=500), rng.normal(size=500)])
@@ -95,7 +95,7 @@ def test_ten_classes():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_nominal_columns_missing_values_and_weights(weighted):
+def test_sets_and_intervals_work_with_nominal_columns_missing_values_and_weights(weighted):
     rng = np.random.default_rng(6)
     number, colour = rng.normal(size=400), rng.choice(["red", "green", "blue"], 400)
     y = np.where(number + (colour == "red") + 0.5 * rng.normal(size=400) > 0, "yes", "no")
@@ -108,7 +108,7 @@ def test_nominal_columns_missing_values_and_weights(weighted):
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 2, np.nan, "0.9", None, True])
-def test_a_level_is_a_share(level):
+def test_a_level_must_be_between_0_and_1(level):
     X, y, _ = draw(100, 7)
     model = kt.SmoothedTreeClassifier(LEARNER).fit(X, y).calibrate(X, y)
     with pytest.raises(ValueError, match=r"coverage=.* is not a share between 0 and 1"):
@@ -127,7 +127,7 @@ def test_a_level_is_a_share(level):
         (lambda X, y: (X[:, :2], y), "2 features"),
     ],
 )
-def test_calibration_cases_are_checked_and_a_refusal_changes_nothing(change, sentence):
+def test_invalid_calibration_cases_are_refused_and_the_old_calibration_is_kept(change, sentence):
     X, y, _ = draw(100, 8)
     model = kt.SmoothedTreeClassifier(LEARNER).fit(X, y).calibrate(X, y)
     before = model.calibration_
@@ -137,8 +137,8 @@ def test_calibration_cases_are_checked_and_a_refusal_changes_nothing(change, sen
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_cases_with_equal_probabilities_are_covered_too(seed):
-    """With two-valued attributes a stump has two probabilities, and those of the folds differ."""
+def test_cases_with_equal_probabilities_are_covered(seed):
+    """With two-valued attributes, a stump has two probabilities, which differ between folds."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (3000, 3)).astype(float)
     y = (rng.random(3000) < 0.25 + 0.5 * X[:, 0]).astype(int)
@@ -151,7 +151,7 @@ def test_cases_with_equal_probabilities_are_covered_too(seed):
             assert sets[y[600:] == c, c].mean() > level - 0.1
 
 
-def test_a_ranking_has_no_sets():
+def test_a_ranking_has_no_sets_or_intervals():
     X, y, _ = draw(100, 9)
     model = kt.GeometricRankClassifier(LEARNER).fit(X, y)
     assert not hasattr(model, "predict_set")

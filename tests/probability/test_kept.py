@@ -21,7 +21,7 @@ def fitted(estimator, X, y, **options):
     return kt.KeptTreeClassifier(estimator, **options).fit(X, y)
 
 
-def test_predict_is_the_trees(iris, iris_tree):
+def test_predict_returns_the_decision_of_the_tree(iris, iris_tree):
     X, y = iris
     model = fitted(iris_tree, X, y)
     assert (model.predict(X) == iris_tree.predict(X)).all()
@@ -41,7 +41,7 @@ def test_the_probability_is_the_pool_of_the_experts(iris, iris_tree):
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
 
 
-def test_it_ranks_and_calibrates_better_than_smoothed_leaves(cancer):
+def test_the_pool_ranks_and_calibrates_better_than_smoothed_leaves(cancer):
     X, y = cancer
     half = np.arange(len(y)) % 2 == 0
     tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X[half], y[half])
@@ -64,7 +64,7 @@ def test_a_tree_without_its_learner_has_default_weights(iris, iris_tree):
     tree=trees(max_leaves=12, max_classes=10, missing=("child", "share")),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_coherent_makes_the_trees_class_the_most_probable_in_every_row(tree, seed):
+def test_coherent_makes_the_decision_of_the_tree_the_most_probable_class(tree, seed):
     X = random_rows(tree, seed, n=40, missing=0.1)
     y = tree.classes[np.random.default_rng(seed).integers(len(tree.classes), size=40)]
     model = fitted(tree, decode(tree, X), y, coherent=True)
@@ -100,7 +100,7 @@ def test_contributions_add_up_to_the_log_odds(iris, labels, coherent):
     assert parts.test.shape[:2] == (len(X), len(parts.node))
 
 
-def test_the_tests_of_the_margin_expert_explain_its_contribution(cancer, cancer_tree):
+def test_contributions_of_tests_follow_that_of_the_margin_expert(cancer, cancer_tree):
     X, y = cancer
     model = fitted(cancer_tree, X, y)
     parts = model.contributions(X)
@@ -109,7 +109,9 @@ def test_the_tests_of_the_margin_expert_explain_its_contribution(cancer, cancer_
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_threads_and_block_sizes_change_no_bit(cancer, cancer_tree, n_jobs, monkeypatch):
+def test_probabilities_do_not_depend_on_threads_or_block_sizes(
+    cancer, cancer_tree, n_jobs, monkeypatch
+):
     X, y = cancer
     model = fitted(cancer_tree, X, y)
     expected = model.predict_proba(X)
@@ -141,7 +143,7 @@ def small_sample(n=60, seed=0):
     return X, (X[:, 0] + rng.normal(size=n) / 2 > 0).astype(int)
 
 
-def test_a_class_with_fewer_members_than_folds_makes_fewer_folds():
+def test_a_class_with_few_members_reduces_the_number_of_folds():
     X, y = small_sample()
     y[:3] = 2
     with warnings.catch_warnings():
@@ -150,7 +152,7 @@ def test_a_class_with_fewer_members_than_folds_makes_fewer_folds():
     assert model.weights_ != UNFITTED
 
 
-def test_a_class_with_one_member_means_no_refit_and_one_warning():
+def test_a_class_with_one_member_prevents_refits_with_one_warning():
     X, y = small_sample()
     y[0] = 2
     with pytest.warns(UserWarning, match="single case") as caught:
@@ -168,7 +170,7 @@ def test_a_class_with_one_member_means_no_refit_and_one_warning():
     ],
     ids=["wild scales", "a constant column", "ties"],
 )
-def test_odd_columns_are_no_problem(change):
+def test_odd_columns_give_valid_probabilities(change):
     X, y = small_sample()
     X = change(X)
     p = fitted(kt.C45Classifier(), X, y).predict_proba(X)
@@ -176,7 +178,7 @@ def test_odd_columns_are_no_problem(change):
     np.testing.assert_allclose(p.sum(axis=1), 1)
 
 
-def test_a_tree_of_one_leaf(iris):
+def test_a_tree_with_one_leaf_gives_the_class_shares(iris):
     X, y = iris
     stump = DecisionTreeClassifier(max_depth=1, min_samples_leaf=100).fit(X, y)
     assert kt.keep(stump).n_leaves == 1
@@ -184,13 +186,13 @@ def test_a_tree_of_one_leaf(iris):
     np.testing.assert_allclose(p, [np.bincount(y) / len(y)] * len(y), atol=0.02)
 
 
-def test_one_class_only():
+def test_a_single_class_has_probability_one():
     X, _ = small_sample()
     model = fitted(kt.C45Classifier(), X, np.zeros(60, dtype=int), coherent=True)
     assert (model.predict_proba(X) == 1).all()
 
 
-def test_a_class_the_sample_lacks_can_still_be_the_trees(iris, iris_tree):
+def test_coherent_respects_a_decision_for_a_class_that_the_sample_lacks(iris, iris_tree):
     X, y = iris
     some = y != 2
     model = fitted(kt.keep(iris_tree), X[some], y[some], coherent=True)
@@ -198,7 +200,7 @@ def test_a_class_the_sample_lacks_can_still_be_the_trees(iris, iris_tree):
     assert (model.classes_[p.argmax(axis=1)] == iris_tree.predict(X)).all()
 
 
-def test_sample_weights_count(iris, iris_tree):
+def test_sample_weights_change_the_probabilities(iris, iris_tree):
     X, y = iris
     weight = np.where(y == 0, 20.0, 1.0)
     plain = fitted(iris_tree, X, y).predict_proba(X)
@@ -208,7 +210,7 @@ def test_sample_weights_count(iris, iris_tree):
     assert np.isfinite(scaled.predict_proba(X)).all()
 
 
-def test_the_kept_tree_is_not_touched(iris, iris_tree):
+def test_the_kept_tree_is_not_changed(iris, iris_tree):
     X, y = iris
     tree = kt.keep(iris_tree)
     before = iris_tree.tree_.__getstate__()["nodes"].tobytes()
@@ -218,7 +220,7 @@ def test_the_kept_tree_is_not_touched(iris, iris_tree):
     assert clone(model).get_params()["coherent"] is False
 
 
-def test_nominal_columns_and_missing_values():
+def test_nominal_columns_and_missing_values_are_supported():
     tree = random_tree(3, n_leaves=15, n_classes=3, n_features=4, n_nominal=2, missing="share")
     X = random_rows(tree, 0, n=80, missing=0.1)
     y = tree.classes[np.random.default_rng(0).integers(3, size=80)]

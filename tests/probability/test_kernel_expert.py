@@ -45,7 +45,7 @@ def sample_of(tree, seed, n=60, missing=0.0):
     missing=st.sampled_from([0.0, 0.3]),
     most=st.sampled_from([7, 1000]),
 )
-def test_the_kernel_sums_as_the_reference_does(tree, seed, missing, most):
+def test_kernel_sums_agree_with_the_reference(tree, seed, missing, most):
     X, y, weight = sample_of(tree, seed, missing=missing)
     expert = fit_kernel(Sample(tree, X, y, weight), CHOSEN, most=most)
     rows = random_rows(tree, seed + 1, n=20, missing=missing)
@@ -55,7 +55,7 @@ def test_the_kernel_sums_as_the_reference_does(tree, seed, missing, most):
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 300), width=st.sampled_from([4, 8]))
-def test_the_nearest_landmark_is_that_of_the_reference(seed, n, width):
+def test_the_nearest_landmark_agrees_with_the_reference(seed, n, width):
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 4, size=(n, width)).astype(np.float32)  # many are equally near
     landmarks = rng.integers(0, 4, size=(9, width)).astype(np.float32)
@@ -66,7 +66,7 @@ def test_the_nearest_landmark_is_that_of_the_reference(seed, n, width):
 
 @settings(max_examples=25, deadline=None)
 @given(tree=trees(max_leaves=12), seed=st.integers(0, 2**32 - 1))
-def test_probabilities_are_finite_and_sum_to_one_however_far_the_row(tree, seed):
+def test_probabilities_are_finite_and_sum_to_one_at_any_distance(tree, seed):
     X, y, weight = sample_of(tree, seed)
     expert = fit_kernel(Sample(tree, X, y, weight))
     far = random_rows(tree, seed, n=30)
@@ -79,7 +79,7 @@ def test_probabilities_are_finite_and_sum_to_one_however_far_the_row(tree, seed)
 
 
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 500])
-def test_a_row_has_the_same_bits_in_every_block(cancer, cancer_tree, n):
+def test_probabilities_do_not_depend_on_the_block_of_a_row(cancer, cancer_tree, n):
     X, y = cancer
     expert = fit_kernel(Sample(kt.keep(cancer_tree), X, y), CHOSEN)
     np.testing.assert_array_equal(
@@ -88,7 +88,7 @@ def test_a_row_has_the_same_bits_in_every_block(cancer, cancer_tree, n):
 
 
 def test_one_missing_value_does_not_change_the_other_rows(cancer, cancer_tree):
-    # The block falls back on the loop that looks for missing values.
+    # A block with a missing value uses another loop.
     X, y = cancer
     expert = fit_kernel(Sample(kt.keep(cancer_tree), X, y), CHOSEN)
     holed = X.copy()
@@ -106,7 +106,7 @@ def test_far_from_every_case_the_prior_decides(iris, iris_tree):
 
 @settings(max_examples=30, deadline=None)
 @given(tree=trees(max_leaves=10), seed=st.integers(0, 2**32 - 1), most=st.sampled_from([9, 1000]))
-def test_leaving_a_case_out_is_fitting_without_it(tree, seed, most):
+def test_leaving_a_case_out_equals_fitting_without_it(tree, seed, most):
     X, y, weight = sample_of(tree, seed, n=40)
     expert = fit_kernel(Sample(tree, X, y, weight), CHOSEN, most=most)
     member = _members(tree, X, y, weight, most)
@@ -143,7 +143,7 @@ def _without(expert, X, y, weight, member, i):
     n_classes=st.integers(1, 5),
     most=st.integers(5, 80),
 )
-def test_cells_hold_cases_of_one_class_and_are_not_too_many(seed, n, n_classes, most):
+def test_cells_contain_cases_of_one_class_and_respect_the_limit(seed, n, n_classes, most):
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 4, size=(n, 3)).astype(float)  # many equal cases
     points[rng.random(points.shape) < 0.1] = np.nan
@@ -151,10 +151,10 @@ def test_cells_hold_cases_of_one_class_and_are_not_too_many(seed, n, n_classes, 
     member, n_of_class = condense(points, y, n_classes, most)
     assert n_of_class.sum() <= max(most, n_classes)
     assert (np.repeat(np.arange(n_classes), n_of_class)[member] == y).all()
-    assert len(np.unique(member)) == n_of_class.sum()  # none is empty
+    assert len(np.unique(member)) == n_of_class.sum()  # no cell is empty
 
 
-def test_landmarks_do_not_grow_with_the_sample_and_say_what_it_says():
+def test_a_limited_number_of_landmarks_gives_almost_the_same_probabilities():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8000, 3))
     y = (X[:, 0] * X[:, 1] + rng.normal(size=8000) / 3 > 0).astype(int)
@@ -168,7 +168,7 @@ def test_landmarks_do_not_grow_with_the_sample_and_say_what_it_says():
     assert np.abs(p - every).mean() < 0.02
 
 
-def test_cells_are_about_their_centres():
+def test_cells_contain_the_cases_around_their_centres():
     # After k-means, no case is nearer to another centre of its class.
     rng = np.random.default_rng(1)
     points = np.concatenate([rng.normal(size=(50, 4)) + 20 * k for k in range(6)])
@@ -177,7 +177,7 @@ def test_cells_are_about_their_centres():
     assert all(len(set(member[50 * k : 50 * k + 50])) == 1 for k in range(6))
 
 
-def test_copies_of_cases_do_not_choose_a_smaller_bandwidth():
+def test_copies_of_cases_do_not_reduce_the_bandwidth():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(900, 3))
     y = (X.sum(axis=1) + rng.normal(size=900) > 0).astype(int)
@@ -202,25 +202,24 @@ def test_weights_count_as_repeated_cases(iris, iris_tree):
     some = fit_kernel(Sample(tree, X, y, times.astype(float)), CHOSEN)
     again = np.repeat(np.arange(len(y)), times)
     every = fit_kernel(Sample(tree, X[again], y[again]), CHOSEN)
-    # Masses are relative to the mean case, which differs, and so do the effects of the
-    # pseudo-cases.
+    # The mean weight differs, so pseudo-cases do not have exactly the same effect.
     np.testing.assert_allclose(probabilities(some, X), probabilities(every, X), atol=0.05)
 
 
-def test_importances_are_those_of_scikit_learn(cancer, cancer_tree):
+def test_importances_agree_with_scikit_learn(cancer, cancer_tree):
     ours = importances(kt.keep(cancer_tree))
     theirs = cancer_tree.feature_importances_
     np.testing.assert_allclose(ours, theirs / theirs.max(), atol=1e-3)
 
 
-def test_a_tree_of_one_leaf_gives_the_class_shares():
+def test_a_tree_with_one_leaf_gives_the_class_shares():
     tree = random_tree(0, n_leaves=1, n_classes=3)
     X, y, weight = random_rows(tree, 0), np.arange(50) % 3, np.ones(50)
     p = probabilities(fit_kernel(Sample(tree, X, y, weight)), X)
     np.testing.assert_allclose(p, [np.bincount(y) / 50] * 50, rtol=1e-9)
 
 
-def test_bells_are_wide_where_landmarks_are_few():
+def test_bells_are_wide_where_landmarks_are_sparse():
     rng = np.random.default_rng(4)
     X = np.concatenate([rng.normal(size=(150, 2)), 6 + 4 * rng.normal(size=(150, 2))])
     y = (X[:, 0] + X[:, 1] + rng.normal(size=300) > 4).astype(int)
@@ -229,7 +228,7 @@ def test_bells_are_wide_where_landmarks_are_few():
     lonely = np.sort(expert.landmarks[np.argsort(expert.sharpness)[:30]], axis=0)
     crowded = np.sort(expert.landmarks[np.argsort(expert.sharpness)[-30:]], axis=0)
     assert np.ptp(lonely[:, 0]) > 3 * np.ptp(crowded[:, 0])
-    # The mean landmark keeps the bandwidth that was chosen.
+    # On average, landmarks keep the chosen bandwidth.
     assert np.log(expert.sharpness).mean() == pytest.approx(0, abs=1e-4)
 
 
@@ -255,7 +254,7 @@ def test_a_damaged_expert_is_refused(iris, iris_tree, damage):
         replace(expert, **{name: value}).check(tree)
 
 
-def test_the_gradient_of_the_stretched_axes_is_that_of_finite_differences():
+def test_the_gradient_of_the_stretched_axes_agrees_with_finite_differences():
     rng = np.random.default_rng(0)
     n, m, d = 40, 60, 3
     of_landmark, y = np.arange(m) % 2, rng.integers(2, size=n)
@@ -279,7 +278,7 @@ def test_the_gradient_of_the_stretched_axes_is_that_of_finite_differences():
     np.testing.assert_allclose(loss(at)[1], expected, rtol=5e-3, atol=5e-3)
 
 
-def test_an_axis_that_says_nothing_is_shrunk_and_one_that_decides_is_stretched():
+def test_an_irrelevant_axis_is_shrunk_and_a_relevant_one_is_stretched():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(600, 2))
     y = (X[:, 0] > 0).astype(int)

@@ -14,7 +14,7 @@ from keeptree.probability.kernel_space import embed
 
 @pytest.fixture(scope="module")
 def large():
-    """Return a tree of some thousand leaves on three attributes, with its sample."""
+    """Return a sample and its tree with some thousand leaves on three attributes."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 3)) * [1.0, 1e-6, 1e9]
     y = rng.integers(2, size=len(X))
@@ -30,7 +30,7 @@ def test_merging_thresholds_hardly_moves_a_coordinate(large, monkeypatch):
     np.testing.assert_allclose(merged.coordinates(rows), exact.coordinates(rows), atol=1e-3)
 
 
-def test_a_tree_of_few_thresholds_keeps_them_all(large):
+def test_a_tree_with_few_thresholds_keeps_them_all(large):
     small = DecisionTreeClassifier(max_leaf_nodes=60, random_state=0).fit(large.X, large.y)
     tree = kt.keep(small)
     bends = embed(Sample(tree, large.X, large.y), large.observed.columns)[0].bends
@@ -38,7 +38,7 @@ def test_a_tree_of_few_thresholds_keeps_them_all(large):
 
 
 def test_memory_does_not_grow_with_rows_times_thresholds(large):
-    embed(large, large.observed.columns)  # what is computed once and kept
+    embed(large, large.observed.columns)  # fills the caches
     tracemalloc.start()
     embed(large, large.observed.columns)
     peak = tracemalloc.get_traced_memory()[1]

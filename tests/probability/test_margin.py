@@ -1,4 +1,4 @@
-"""The margin model: its features, its solution, and contributions that sum to the logit."""
+"""The margin model: its features, its solution, and its contributions to the logit."""
 
 from itertools import product
 
@@ -31,7 +31,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def cases_of(tree, X):
-    """Return the training cases of every node, where a shared value follows the heaviest child."""
+    """Return the number of cases in each node; a shared value follows the heaviest child."""
     return np.array(
         [sum(node in tree.path(leaf) for leaf in tree.route(X)) for node in range(tree.n_nodes)]
     )
@@ -39,7 +39,7 @@ def cases_of(tree, X):
 
 @settings(max_examples=40, deadline=None)
 @given(trees(max_leaves=15, max_classes=4, missing=RULES), seeds)
-def test_the_logit_is_linear_in_the_features_of_the_definition(tree, seed):
+def test_the_logit_is_linear_in_the_features_as_defined(tree, seed):
     X, rows = random_rows(tree, seed, 60, missing=0.1), random_rows(tree, seed + 1, 10, missing=0.2)
     y, weight = np.arange(60) % len(tree.classes), np.ones(60)
     expert = fit_margin(Sample(tree, X, y, weight), C=0.5)
@@ -74,13 +74,13 @@ def test_contributions_add_up_to_the_logit_and_probabilities_to_one(tree, seed):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_solution_is_the_least_of_the_penalised_loss(n_classes):
+def test_the_solution_minimises_the_penalised_loss(n_classes):
     rng = np.random.default_rng(n_classes)
     F = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(200, 6))
     F[:, 5] = 3.0  # a constant feature has no coefficient
     y, weight = rng.integers(n_classes, size=200), rng.random(200) + 0.5
     problem = RidgeLogistic(F.copy(), y, weight, n_classes, 1.0)
-    for C in (0.01, 1.0):  # the second starts where the first ended
+    for C in (0.01, 1.0):  # the second fit starts from the first solution
         found = problem.fit(C, 1e-9)
     assert (found.coef[5] == 0).all()
     mean = weight @ F / weight.sum()
@@ -101,19 +101,19 @@ def test_the_solution_is_the_least_of_the_penalised_loss(n_classes):
     np.testing.assert_allclose(F @ found.coef + found.intercept, expected, atol=1e-4)
 
 
-def test_it_is_the_logistic_regression_of_scikit_learn_on_the_same_features(cancer, cancer_tree):
+def test_probabilities_agree_with_logistic_regression_on_the_same_features(cancer, cancer_tree):
     X, y = cancer
     tree, weight = kt.keep(cancer_tree), np.ones(len(y))
     asked = (tree.kind != 0) & (tree.weight >= 10)
     features = StandardScaler().fit_transform(naive.margin_features(tree, X, X, weight, asked))
     expected = LogisticRegression(C=0.1, tol=1e-8, max_iter=5000).fit(features, y)
     p = kt.MarginTreeClassifier(tree, C=0.1).fit(X, y).predict_proba(X)
-    # Only the light penalty of our intercept differs.
+    # The only difference is the light penalty on our intercept.
     np.testing.assert_allclose(p, expected.predict_proba(features), atol=2e-3)
 
 
 @pytest.mark.parametrize("skewed", [False, True])
-def test_what_is_chosen_has_the_least_out_of_fold_loss(cancer, cancer_tree, skewed):
+def test_the_chosen_settings_have_the_least_out_of_fold_loss(cancer, cancer_tree, skewed):
     X, y = cancer
     X = np.exp(X / X.std(axis=0)) if skewed else X
     clf = clone(cancer_tree).fit(X, y)
@@ -130,7 +130,7 @@ def test_what_is_chosen_has_the_least_out_of_fold_loss(cancer, cancer_tree, skew
     assert kt.MarginTreeClassifier(kt.keep(cancer_tree)).fit(X, y).C_ == 0.03
 
 
-def test_margins_rank_better_than_soft_tests_and_those_better_than_leaves(cancer):
+def test_margins_rank_better_than_soft_tests_which_rank_better_than_leaves(cancer):
     X, y = cancer
     train, test, y_train, y_test = train_test_split(X, y, random_state=1, stratify=y)
     clf = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(train, y_train)
@@ -141,7 +141,7 @@ def test_margins_rank_better_than_soft_tests_and_those_better_than_leaves(cancer
     assert aucs == sorted(aucs)
 
 
-def test_contributions_of_declared_classes_speak_of_the_second_in_order(cancer):
+def test_contributions_are_for_the_second_class_in_sorted_order(cancer):
     X, y = cancer
     labels = ["sick", "healthy"]
     named = pd.Categorical.from_codes(y, labels)
@@ -152,7 +152,7 @@ def test_contributions_of_declared_classes_speak_of_the_second_in_order(cancer):
     np.testing.assert_allclose(parts.intercept + parts.value.sum(axis=1), logit, atol=1e-9)
 
 
-def test_of_a_large_tree_the_heaviest_tests_are_asked(monkeypatch):
+def test_only_the_heaviest_tests_of_a_large_tree_are_used(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 3))
     y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)

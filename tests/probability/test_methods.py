@@ -22,14 +22,14 @@ every_method = pytest.mark.parametrize("name", METHODS)
 
 
 @every_method
-def test_a_method_is_made_as_the_list_says(name, iris, iris_tree):
+def test_a_method_has_the_class_and_parameters_of_the_list(name, iris, iris_tree):
     method, model = METHODS[name], make_method(name, kt.keep(iris_tree)).fit(*iris)
     assert type(model) is getattr(kt, method.kind)
     assert {key: getattr(model, key) for key in method.parameters} == method.parameters
 
 
 @every_method
-def test_the_page_scores_moved_cases_by_all_methods_but_one(name, iris, iris_tree):
+def test_the_page_can_score_changed_cases_with_all_methods_but_one(name, iris, iris_tree):
     model = make_method(name, kt.keep(iris_tree)).fit(*iris)
     if hasattr(model, "predict_proba"):
         data = collect(model, title="", about={})
@@ -44,11 +44,11 @@ def test_every_probability_classifier_is_a_method():
 
 
 @every_method
-def test_a_fitted_method_is_known_again_by_its_name(name, iris, iris_tree):
+def test_the_name_of_a_method_is_found_from_its_fitted_model(name, iris, iris_tree):
     assert name_of(make_method(name, kt.keep(iris_tree)).fit(*iris)) == name
 
 
-def test_names_and_aliases_are_distinct_and_an_unknown_name_is_answered():
+def test_names_and_aliases_are_distinct_and_an_unknown_name_is_refused():
     assert not set(ALIASES) & set(METHODS)
     assert all(find_method(alias).name == name for alias, name in ALIASES.items())
     with pytest.raises(ValueError, match=r"method='forest' is not known; choose one of \['confd"):
@@ -56,7 +56,7 @@ def test_names_and_aliases_are_distinct_and_an_unknown_name_is_answered():
     assert set(methods_of("report")) < set(methods_of("demo"))
 
 
-def test_a_method_is_the_class_with_its_parameters(iris):
+def test_a_method_equals_its_class_with_the_same_parameters(iris):
     X, y = iris
     made = make_method("shrinkage").fit(X, y).predict_proba(X)
     direct = kt.SmoothedTreeClassifier(smoothing="shrinkage").fit(X, y).predict_proba(X)

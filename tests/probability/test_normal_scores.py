@@ -1,4 +1,4 @@
-"""Normal scores: a scale that depends only on the order of the values."""
+"""Normal scores depend only on the order of the values."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def a_tree():
 
 
 @given(numbers)
-def test_only_the_order_of_the_values_counts(values):
+def test_scores_depend_only_on_the_order_of_the_values(values):
     X, tree = np.array(values, dtype=float)[:, None], a_tree()
     plain, bent = (normal_scores(Sample(tree, Z), 0) for Z in (X, np.exp(X / 5)))
     np.testing.assert_array_equal(plain.score, bent.score)
@@ -36,7 +36,7 @@ def test_only_the_order_of_the_values_counts(values):
 
 
 @given(numbers, st.data())
-def test_a_weight_is_a_number_of_copies(values, data):
+def test_a_weight_equals_a_number_of_copies(values, data):
     X, tree = np.array(values, dtype=float)[:, None], a_tree()
     size = st.lists(st.integers(1, 3), min_size=len(X), max_size=len(X))
     times = np.array(data.draw(size))
@@ -52,7 +52,7 @@ def test_missing_values_and_rows_without_weight_do_not_count():
     np.testing.assert_allclose(scores.score, norm.ppf([0.25, 0.75]))
 
 
-def test_the_local_spread_is_the_deviation_of_a_normal_column():
+def test_the_local_spread_of_a_normal_column_is_its_standard_deviation():
     X = 3 + 7 * norm.ppf((np.arange(4000) + 0.5) / 4000)[:, None]
     tree, y = stump(X)
     sample = Sample(tree, X, y)
@@ -64,19 +64,19 @@ def test_the_local_spread_of_a_skewed_column_grows_with_the_values():
     X = np.exp(norm.ppf((np.arange(4000) + 0.5) / 4000))[:, None]
     scores = normal_scores(Sample(a_tree(), X), 0)
     places = np.exp([-1.0, 0.0, 1.0])
-    slope = np.sinh(0.75) / 0.75  # the chord of exp over a window of 0.75 on either side
+    slope = np.sinh(0.75) / 0.75  # slope of the chord of exp over a window of ±0.75
     spread = scores.local_spread(places, X.std())
     np.testing.assert_allclose(spread, np.maximum(places * slope, X.std() / 20), rtol=0.02)
 
 
 @pytest.mark.parametrize("value", [0.0, 1e300, -1e-300])
-def test_a_constant_column_keeps_its_deviation(value):
+def test_a_constant_column_keeps_the_given_spread(value):
     scores = normal_scores(Sample(a_tree(), np.full((5, 1), value)), 0)
     np.testing.assert_array_equal(scores.local_spread(np.array([value]), 1.5), [1.5])
 
 
 @pytest.mark.parametrize("bend", [np.exp, lambda X: X**3, np.round])
-def test_an_axis_of_normal_scores_hardly_minds_a_bent_column(bend):
+def test_transforming_a_column_hardly_changes_an_axis_of_normal_scores(bend):
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(1500, 1))
     y = rng.random(1500) < 1 / (1 + np.exp(-2 * Z[:, 0]))
@@ -92,7 +92,7 @@ def test_an_axis_of_normal_scores_hardly_minds_a_bent_column(bend):
     assert np.corrcoef(*coordinates)[0, 1] > (0.9 if bend is np.round else 0.98)
 
 
-def test_the_kernel_takes_the_scale_of_the_least_leave_one_out_loss():
+def test_the_kernel_chooses_normal_scores_for_skewed_columns():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(800, 2))
     y = (rng.random(800) < 1 / (1 + np.exp(-3 * np.sin(2 * Z[:, 0]) - Z[:, 1]))).astype(int)

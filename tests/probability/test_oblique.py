@@ -16,7 +16,7 @@ def sample(seed=3, **options):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_learns_scores_and_is_saved(method, tmp_path):
+def test_every_method_fits_scores_and_can_be_saved(method, tmp_path):
     tree, X, y = sample()
     model = make_method(method, tree).fit(X, y)
     ask = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
@@ -30,8 +30,8 @@ def test_a_method_learns_scores_and_is_saved(method, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["soft", "margin", "kept", "confdtree"])
-def test_tests_are_weighed_as_those_of_the_lifted_tree(method):
-    """Weighted sums added as columns by hand give the same probabilities to the bit."""
+def test_oblique_tests_are_treated_like_tests_of_a_column_with_the_weighted_sum(method):
+    """Adding the weighted sums as columns by hand gives identical probabilities."""
     tree, X, y = sample(compare_dtype="float64")
     lifted = tree.lift(tree.encode(X))
     by_hand = tree.lifted.decode(lifted)
@@ -40,7 +40,7 @@ def test_tests_are_weighed_as_those_of_the_lifted_tree(method):
     np.testing.assert_array_equal(again, p)
 
 
-def test_huge_and_missing_values_have_finite_probabilities():
+def test_huge_and_missing_values_give_finite_probabilities():
     tree, X, y = sample(missing="share")
     X[0, :3], X[1, :3], X[2, 0] = 1e300, -1e300, np.nan
     for method in ("kept", "confdtree", "kernel"):
@@ -49,7 +49,7 @@ def test_huge_and_missing_values_have_finite_probabilities():
         np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
-def test_contributions_name_the_weighted_sum():
+def test_contributions_add_up_to_the_decision_function():
     tree, X, y = sample()
     model = kt.MarginTreeClassifier(tree).fit(X, y)
     parts = model.contributions(X[:5])

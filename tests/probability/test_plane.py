@@ -1,4 +1,4 @@
-"""The distance kernel with a second feature: exact sums, properties, saving, refusals."""
+"""The distance kernel with a second feature: exact sums, properties, saving, errors."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ TWO = "distance+separator"
 
 
 def features_of(model, X):
-    """Return signed distances and places of the projections, from the public geometry."""
+    """Return signed distances and positions of the nearest points, from the public geometry."""
     boundary, tree = model.boundary_, model.tree_
     tested = np.unique(tree.feature[tree.kind != 0])
     metric = boundary.metric_
@@ -51,7 +51,7 @@ def test_several_classes_are_estimated_against_the_rest_and_normalised(iris, iri
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-5)
 
 
-def test_separators_have_planes_of_their_own(cancer, cancer_tree):
+def test_each_separator_has_its_own_plane(cancer, cancer_tree):
     X, y = cancer
     model = kt.DistanceKernelClassifier(cancer_tree, "separator", features=TWO, grid=None)
     p = model.fit(X, y).predict_proba(X)[:, 0]
@@ -66,7 +66,7 @@ def test_separators_have_planes_of_their_own(cancer, cancer_tree):
         np.testing.assert_allclose(p[rows], share, atol=1e-5)
 
 
-def noise_that_moves_along_the_boundary(n, seed):
+def noise_along_the_boundary(n, seed):
     """Return a problem with one test on x, whose noise changes with z along the boundary."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, size=(n, 2))
@@ -74,11 +74,11 @@ def noise_that_moves_along_the_boundary(n, seed):
     return X, (X[:, 0] > 0) ^ wrong
 
 
-def test_the_position_tells_where_the_boundary_is_noisy():
-    X, y = noise_that_moves_along_the_boundary(4000, 0)
+def test_the_position_helps_if_noise_varies_along_the_boundary():
+    X, y = noise_along_the_boundary(4000, 0)
     tree = kt.keep(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y))
     assert set(tree.feature) == {-1, 0, 1}
-    new, true = noise_that_moves_along_the_boundary(4000, 1)
+    new, true = noise_along_the_boundary(4000, 1)
     one, two = (
         kt.DistanceKernelClassifier(tree, features=features).fit(X, y).predict_proba(new)
         for features in ("distance", TWO)
@@ -86,7 +86,7 @@ def test_the_position_tells_where_the_boundary_is_noisy():
     assert log_loss(true, two) < log_loss(true, one) - 0.01
 
 
-def test_rows_far_away_and_constant_columns_stay_finite(cancer, cancer_tree):
+def test_distant_rows_and_constant_columns_give_finite_probabilities(cancer, cancer_tree):
     X, y = cancer
     model = kt.DistanceKernelClassifier(cancer_tree, features=TWO, bandwidth=0.01).fit(X, y)
     far = np.vstack([X * 1e12, X * -1e12, X * 1e30, np.zeros_like(X)])
@@ -99,7 +99,7 @@ def test_rows_far_away_and_constant_columns_stay_finite(cancer, cancer_tree):
 
 
 @pytest.mark.parametrize("scope", ["global", "separator", "leaf"])
-def test_it_is_saved_and_loaded_to_the_last_bit(iris, tmp_path, scope):
+def test_a_loaded_model_gives_identical_probabilities(iris, tmp_path, scope):
     X, y = iris
     model = kt.DistanceKernelClassifier(scope=scope, features=TWO).fit(X, y)
     kt.save(model, tmp_path / "m.json")
@@ -116,7 +116,7 @@ def test_a_damaged_file_is_refused(iris, tmp_path):
         kt.load(tmp_path / "m.json")
 
 
-def test_nominal_attributes_and_missing_values_have_a_place():
+def test_nominal_attributes_and_missing_values_are_supported():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {"a": rng.normal(size=300), "b": rng.normal(size=300), "c": rng.choice(["x", "y"], 300)}
@@ -129,8 +129,8 @@ def test_nominal_attributes_and_missing_values_have_a_place():
     assert np.isfinite(only.predict_proba(X[["c"]])).all()
 
 
-def test_many_cases_are_merged_and_the_estimate_hardly_moves(monkeypatch):
-    X, y = noise_that_moves_along_the_boundary(3000, 0)
+def test_merging_many_cases_hardly_changes_the_estimate(monkeypatch):
+    X, y = noise_along_the_boundary(3000, 0)
     tree = kt.keep(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y))
     model = kt.DistanceKernelClassifier(tree, features=TWO)
     exact = model.fit(X, y).predict_proba(X)
@@ -141,8 +141,8 @@ def test_many_cases_are_merged_and_the_estimate_hardly_moves(monkeypatch):
     np.testing.assert_allclose(merged.predict_proba(X), exact, atol=0.01)
 
 
-def test_cross_validation_chooses_a_width_for_both():
-    X, y = noise_that_moves_along_the_boundary(600, 0)
+def test_cross_validation_chooses_one_bandwidth_for_both_features():
+    X, y = noise_along_the_boundary(600, 0)
     model = kt.DistanceKernelClassifier(features=TWO, bandwidth="cv").fit(X, y)
     h = model.boundary_.signed_distance(X)
     fraction = model.bandwidth_[0] / np.ptp(h[:, 0])
@@ -150,18 +150,18 @@ def test_cross_validation_chooses_a_width_for_both():
     losses = {}
     for f in (0.01, fraction):
         fixed = kt.DistanceKernelClassifier(model.tree_, features=TWO, bandwidth=float(f))
-        new, true = noise_that_moves_along_the_boundary(600, 1)
+        new, true = noise_along_the_boundary(600, 1)
         losses[f] = log_loss(true, fixed.fit(X, y).predict_proba(new))
     assert losses[fraction] <= losses[0.01]
 
 
-def test_what_it_cannot_do_is_said_in_a_sentence(iris, tmp_path):
+def test_unsupported_uses_raise_a_clear_error(iris, tmp_path):
     with pytest.raises(ValueError, match='needs kernel="gaussian", got'):
         kt.DistanceKernelClassifier(features=TWO, kernel="uniform").fit(*iris)
     model = kt.DistanceKernelClassifier(features=TWO).fit(*iris)
     with pytest.raises(ValueError, match="does not depend on the distance alone"):
         model.curve([0.0], 1)
-    assert plain_model(model, {f: f for f in range(4)}) is None, "the page computes none either"
+    assert plain_model(model, {f: f for f in range(4)}) is None, "the page cannot compute it either"
     for ending in ("py", "sql", "onnx"):
         with pytest.raises(ValueError, match="cannot be exported, as no format"):
             kt.export(model, tmp_path / f"m.{ending}")

@@ -36,13 +36,13 @@ def test_pooled_probabilities_sum_to_one(seed, n_experts, n_classes):
     np.testing.assert_allclose(p.sum(axis=1), 1)
 
 
-def test_a_pool_of_equal_experts_is_that_expert():
+def test_a_pool_of_identical_experts_equals_the_expert():
     one = random_opinions(0, 1, 30, 3, sharp=1.0)
     p = pooled(equal_pool("ab", 3), np.concatenate([one, one]))
     np.testing.assert_allclose(p, 0.998 * one[0] + 0.002 / 3)
 
 
-def test_no_weight_is_negative_and_a_misleading_expert_has_none():
+def test_no_weight_is_negative_and_a_misleading_expert_has_weight_zero():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=400)
     told = np.where(rng.random(400) < 0.2, rng.integers(3, size=400), y)
@@ -52,7 +52,7 @@ def test_no_weight_is_negative_and_a_misleading_expert_has_none():
     assert pool.weights[1] == 0 < pool.weights[0]
 
 
-def test_the_weights_have_the_least_penalised_loss():
+def test_the_weights_minimise_the_penalised_loss():
     rng = np.random.default_rng(2)
     y = rng.integers(2, size=200)
     opinions, prior, weight = random_opinions(3, 2, 200, 2, 1.0), np.array([0.4, 0.6]), np.ones(200)
@@ -83,7 +83,7 @@ def test_with_few_cases_the_weights_stay_near_equal():
     assert np.abs(pool.weights - 1 / 3).max() < 1
 
 
-def test_weights_of_cases_count_relative_to_each_other():
+def test_only_the_relative_weights_of_cases_count():
     opinions, y = random_opinions(0, 3, 60, 2), np.arange(60) % 2
     prior = np.array([0.5, 0.5])
     one = fit_pool("abc", opinions, y, np.ones(60), prior)
@@ -125,7 +125,7 @@ def test_the_other_classes_keep_their_proportions():
     assert p[0, 1] / p[0, 2] == pytest.approx(5 / 3)
 
 
-def test_a_label_that_was_clearly_the_largest_hardly_moves():
+def test_a_label_that_was_clearly_the_most_probable_hardly_changes():
     p = np.array([[0.05, 0.95]])
     make_coherent(p, np.array([1]))
     np.testing.assert_allclose(p, [[0.05, 0.95]], atol=1e-3)
@@ -137,7 +137,7 @@ def test_the_prior_has_no_zero():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 5), st.integers(1, 300))
-def test_the_pool_and_the_lifted_label_are_those_of_the_reference(seed, n_experts, n_classes, n):
+def test_pooling_and_coherence_agree_with_the_reference(seed, n_experts, n_classes, n):
     rng = np.random.default_rng(seed)
     opinions = random_opinions(seed, n_experts, n, n_classes)
     prior, label = rng.dirichlet(np.ones(n_classes) * 3), rng.integers(n_classes, size=n)
@@ -149,11 +149,11 @@ def test_the_pool_and_the_lifted_label_are_those_of_the_reference(seed, n_expert
     lifted = p.copy()
     make_coherent(lifted, label)
     for row in {0, n // 2, n - 1}:
-        expected = reference.lifted(p[row].tolist(), label[row], 0.35, 1 + 2.0**-40)
+        expected = reference.coherent(p[row].tolist(), label[row], 0.35, 1 + 2.0**-40)
         np.testing.assert_allclose(lifted[row], expected, rtol=1e-9)
 
 
-def test_experts_without_a_weight_are_left_out_without_changing_a_bit():
+def test_leaving_out_experts_with_weight_zero_gives_identical_results():
     opinions = random_opinions(3, 3, 200, 3)
     pool = Pool(("a", "b", "c"), np.array([0.0, 0.4, 0.7]), np.array([0.5, 0.3, 0.2]))
     names, used = pool.used

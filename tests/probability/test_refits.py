@@ -1,4 +1,4 @@
-"""Out-of-fold refits keep the tree, partition the cases, and accept small samples."""
+"""Out-of-fold refits do not change the tree, partition the cases, and accept small samples."""
 
 import pickle
 import warnings
@@ -45,7 +45,7 @@ def test_every_row_is_held_out_once_and_the_tree_has_not_seen_it(cancer, cancer_
         np.testing.assert_array_equal(fold.train.y, y[others])
 
 
-def test_folds_shrink_to_the_smallest_class_then_there_are_none_with_one_warning(iris):
+def test_a_small_class_reduces_the_folds_and_a_single_case_prevents_them_with_a_warning(iris):
     X, y = iris
     learner = DecisionTreeClassifier(max_depth=3, random_state=0)
     for members, expected in ((3, 3), (2, 2)):
@@ -61,7 +61,7 @@ def test_folds_shrink_to_the_smallest_class_then_there_are_none_with_one_warning
         assert np.isfinite(p).all()
 
 
-def test_a_tree_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
+def test_a_tree_without_learner_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
     X, y = iris
     tree = kt.keep(iris_tree)
     with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def test_rows_of_weight_0_are_in_no_fold_and_weights_reach_the_learner(iris):
         assert fold.tree.weight[0] == pytest.approx(fold.train.weight.sum())
 
 
-def test_of_a_large_sample_the_folds_hand_out_a_stratified_part_but_grow_on_all():
+def test_folds_of_a_large_sample_hold_out_a_stratified_part_but_grow_on_all_cases():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
     y = (rng.random(3000) < 0.1).astype(int)
@@ -131,7 +131,7 @@ def test_of_a_large_sample_the_folds_hand_out_a_stratified_part_but_grow_on_all(
     assert len(stratified_part(y, 10_000)) == 3000
 
 
-def test_threads_change_nothing(cancer, cancer_tree):
+def test_refits_do_not_depend_on_the_number_of_threads(cancer, cancer_tree):
     X, y = cancer
     one, two = (refit(cancer_tree, kt.keep(cancer_tree), X, y, n_jobs=n) for n in (1, 2))
     for a, b in zip(one, two, strict=True):
@@ -147,7 +147,7 @@ def test_the_loss_is_the_weighted_log_loss_of_each_setting():
     )
 
 
-def test_cv_is_what_scikit_learn_reads(cancer, cancer_tree):
+def test_cv_accepts_what_scikit_learn_accepts(cancer, cancer_tree):
     X, y = cancer
     tree = kt.keep(cancer_tree)
     assert len(refit(cancer_tree, tree, X, y, cv=3)) == 3
@@ -160,7 +160,7 @@ def test_cv_is_what_scikit_learn_reads(cancer, cancer_tree):
     np.testing.assert_array_equal(fold.train.y, y[np.sort(grow)])
 
 
-def test_cv_leaves_out_cases_of_weight_0_and_folds_without_any(cancer, cancer_tree):
+def test_cv_leaves_out_cases_of_weight_0_and_folds_that_become_empty(cancer, cancer_tree):
     X, y = cancer
     tree, weight = kt.keep(cancer_tree), np.ones(len(y))
     weight[:200] = 0.0
@@ -172,7 +172,7 @@ def test_cv_leaves_out_cases_of_weight_0_and_folds_without_any(cancer, cancer_tr
         refit(cancer_tree, tree, X, y, weight, cv=cv[:1])
 
 
-def test_cv_reads_masks_and_refuses_rows_that_are_not_there(cancer, cancer_tree):
+def test_cv_accepts_masks_and_refuses_rows_that_do_not_exist(cancer, cancer_tree):
     X, y = cancer
     tree, hold = kt.keep(cancer_tree), np.arange(569) % 3 == 0
     (fold,) = refit(cancer_tree, tree, X, y, cv=[(~hold, hold)])
@@ -182,7 +182,7 @@ def test_cv_reads_masks_and_refuses_rows_that_are_not_there(cancer, cancer_tree)
         refit(cancer_tree, tree, X[:300], y[:300], cv=[(np.arange(200), np.arange(200, 569))])
 
 
-def test_a_fold_is_not_asked_about_a_class_it_was_not_grown_on(iris, iris_tree):
+def test_a_fold_does_not_hold_out_classes_that_it_was_not_trained_on(iris, iris_tree):
     X, y = iris
     tree = kt.keep(iris_tree)
     few = np.flatnonzero(y != 2)
@@ -193,7 +193,7 @@ def test_a_fold_is_not_asked_about_a_class_it_was_not_grown_on(iris, iris_tree):
 
 
 @pytest.mark.parametrize("kind", [kt.SoftTreeClassifier, kt.KeptTreeClassifier])
-def test_copies_share_a_fold(kind):
+def test_copies_of_a_case_are_in_the_same_fold(kind):
     """Every case occurs five times, so with random folds a tree that memorises looks perfect."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2200, 4))
@@ -201,7 +201,7 @@ def test_copies_share_a_fold(kind):
     copies, new = np.repeat(np.arange(200), 5), slice(200, None)
     deep = DecisionTreeClassifier(random_state=0)
     folds = {
-        "by chance": KFold(5, shuffle=True, random_state=0),
+        "random": KFold(5, shuffle=True, random_state=0),
         "given": list(GroupKFold(5).split(X[copies], y[copies], copies)),
         "found": None,
     }
@@ -209,8 +209,8 @@ def test_copies_share_a_fold(kind):
     for name, cv in folds.items():
         model = kind(deep, cv=cv).fit(X[copies], y[copies])
         loss[name] = held_out_loss(model.predict_proba(X[new]), y[new], np.ones(2000))
-    assert loss["given"] < 0.8 * loss["by chance"]
-    assert loss["found"] < 0.8 * loss["by chance"]
+    assert loss["given"] < 0.8 * loss["random"]
+    assert loss["found"] < 0.8 * loss["random"]
 
 
 @pytest.mark.parametrize("model", CHOOSING)

@@ -1,4 +1,4 @@
-"""model.scorer() gives a row the same answer as a table does, to the last bit."""
+"""model.scorer() gives exactly the same answer for a row as the methods for a table."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,7 +22,7 @@ RANKS = [name for name in METHODS if not hasattr(make_method(name, None), "predi
 
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "tree"])
-def test_a_row_has_the_answer_of_a_table(name, data):
+def test_a_row_gets_the_same_answer_as_in_a_table(name, data):
     model, X = fitted(name, data), DATA[data]()[0][:25]
     scorer, p = model.scorer(), model.predict_proba(X)
     answers = [scorer(row) for row in X.to_dict("records")]
@@ -35,7 +35,7 @@ def test_a_row_has_the_answer_of_a_table(name, data):
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.filterwarnings("ignore:strength=")
 def test_every_method_scores_single_rows(name, data):
-    """Also rows on a threshold, rows off the grid of whole numbers, and missing values."""
+    """This includes rows on a threshold, rows off the grid of whole numbers, and missing values."""
     X, y, learner = {**DATA, **OBLIQUE}[data]()
     tree = learner if isinstance(learner, kt.Tree) else kt.keep(learner.fit(X, y))
     model = make_method(name, tree).fit(X, y)
@@ -56,13 +56,13 @@ def test_every_method_scores_single_rows(name, data):
     assert (answer.probability is None) == (name in RANKS)
 
 
-def test_some_method_only_ranks():
+def test_at_least_one_method_only_ranks():
     assert RANKS
 
 
 @given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_any_row_has_the_answer_of_a_table(data):
+def test_any_row_gets_the_same_answer_as_in_a_table(data):
     model = fitted("kept", "mixed")
     row = {
         "size": data.draw(st.none() | st.floats(-5, 5) | st.integers(-3, 3)),
@@ -87,7 +87,7 @@ def test_any_row_has_the_answer_of_a_table(data):
     ],
     ids=["series", "list", "array", "more columns", "objects"],
 )
-def test_a_row_may_be_given_in_many_ways(make):
+def test_a_row_can_be_given_in_many_forms(make):
     model, X = fitted("soft", "numbers"), DATA["numbers"]()[0]
     answer = model.scorer()(make(X))
     assert (answer.probability == model.predict_proba(X[3:4])[0]).all()
@@ -110,7 +110,7 @@ def test_columns_that_the_tree_does_not_test_may_be_absent():
         ({"colour": 3}, "'colour' holds numbers such as 3, but the tree knows text"),
     ],
 )
-def test_a_wrong_value_is_one_sentence(changed, message):
+def test_an_invalid_value_raises_a_clear_error(changed, message):
     row = {"size": 1.0, "age": 30.0, "colour": "red", "letter": "a", **changed}
     with pytest.raises(ValueError, match=message):
         fitted("kept", "mixed").scorer()(row)
@@ -133,7 +133,7 @@ def test_a_missing_value_without_a_rule_is_refused():
         scorer(dict.fromkeys(scorer.columns))
 
 
-def test_steps_of_a_pipeline_need_tables():
+def test_a_pipeline_that_cannot_be_folded_has_no_scorer():
     X, y, _ = DATA["numbers"]()
     steps = make_pipeline(PolynomialFeatures(2), DecisionTreeClassifier(max_depth=2))
     model = kt.SmoothedTreeClassifier(steps).fit(X, y)
@@ -141,7 +141,7 @@ def test_steps_of_a_pipeline_need_tables():
         model.scorer()
 
 
-def test_threads_may_share_a_scorer():
+def test_threads_can_share_a_scorer():
     model, X = fitted("kept", "numbers"), DATA["numbers"]()[0]
     scorer, rows = model.scorer(), X.to_dict("records")
     with ThreadPoolExecutor(4) as threads:
@@ -150,7 +150,7 @@ def test_threads_may_share_a_scorer():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 9, 130, 385, 387])
-def test_the_number_of_rows_does_not_change_a_bit(n):
-    """A few rows are computed one by one, many in vectors."""
+def test_probabilities_do_not_depend_on_the_number_of_rows(n):
+    """A few rows are computed one by one, many rows in vectors."""
     model, X = fitted("kept", "missing"), DATA["missing"]()[0]
     assert (model.predict_proba(X[:n]) == model.predict_proba(X)[:n]).all()

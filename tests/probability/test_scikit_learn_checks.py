@@ -9,14 +9,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import keeptree as kt
 from keeptree.probability.methods import METHODS
 
-# The check expects predict to return the most probable class, but ours is the kept tree's decision,
-# as that of FixedThresholdClassifier is its threshold's. With decide="probability" the check must
-# pass.
-TREE_DECIDES = {"check_classifiers_train": "predict is the tree's decision"}
+# The check expects predict to return the most probable class. Ours returns the decision of the kept
+# tree, as FixedThresholdClassifier returns that of its threshold. With decide="probability", the
+# check must pass.
+TREE_DECIDES = {"check_classifiers_train": "predict returns the decision of the tree"}
 
 
-# The strengths are chosen on folds of the sample, and other rows in another order give other folds,
-# though sometimes the same choice. scikit-learn expects the same failure of its own estimators that
+# The strengths are chosen on folds of the sample. Repeated rows give other folds than weighted ones,
+# so the choice may differ. scikit-learn expects the same failure of its own estimators that
 # cross-validate.
 REFITS = {"check_sample_weight_equivalence_on_dense_data": "chosen by cross-validation"}
 

@@ -1,4 +1,4 @@
-"""Smoothed leaf probabilities against their formulas."""
+"""Smoothed leaf probabilities agree with their formulas."""
 
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ def shrink_one_leaf(tree, leaf, strength):
     return value
 
 
-def test_raw_is_the_trees_own_probability(iris, iris_tree):
+def test_leaf_proportions_are_the_probabilities_of_the_tree(iris, iris_tree):
     X, y = iris
     model = kt.SmoothedTreeClassifier(iris_tree, "leaves").fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), iris_tree.predict_proba(X), atol=1e-15)
@@ -39,7 +39,7 @@ def test_laplace_adds_one_case_of_each_class(iris, iris_tree):
         np.testing.assert_allclose(p[leaf == node], np.tile((k + 1) / (k.sum() + 3), (k.sum(), 1)))
 
 
-def test_the_m_estimate_has_ten_prior_cases_of_the_rarest_class(cancer, cancer_tree):
+def test_the_m_estimate_adds_ten_prior_cases_of_the_rarest_class(cancer, cancer_tree):
     X, y = cancer
     prior = np.bincount(y) / len(y)
     m = 10 / prior.min()
@@ -53,7 +53,7 @@ def test_the_m_estimate_has_ten_prior_cases_of_the_rarest_class(cancer, cancer_t
 
 
 @pytest.mark.parametrize("strength", [0.0, 1.0, 10.0, 1e12])
-def test_shrinkage_follows_the_path_down(iris_tree, strength):
+def test_shrinkage_agrees_with_the_formula_along_the_path(iris_tree, strength):
     tree = kt.keep(iris_tree)
     p = smoothed_nodes(tree, "shrinkage", strength=strength)
     for leaf in np.flatnonzero(tree.kind == 0):
@@ -64,7 +64,7 @@ def test_shrinkage_follows_the_path_down(iris_tree, strength):
         np.testing.assert_allclose(p, np.tile(tree.proportions[0], (tree.n_nodes, 1)), atol=1e-9)
 
 
-def test_the_strength_chosen_by_cross_validation_is_better_than_none_on_an_overgrown_tree():
+def test_cross_validation_chooses_strong_shrinkage_for_an_overgrown_tree():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 4))
     y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
@@ -74,11 +74,11 @@ def test_the_strength_chosen_by_cross_validation_is_better_than_none_on_an_overg
     for strength in (0.1, "cv"):
         model = kt.SmoothedTreeClassifier(clf, "shrinkage", strength=strength).fit(train, y_train)
         losses[strength] = log_loss(y_test, model.predict_proba(test))
-    assert model.strength_ >= 10, "noise this strong asks for much shrinkage"
+    assert model.strength_ >= 10, "strong noise needs strong shrinkage"
     assert losses["cv"] < 0.5 * losses[0.1]
 
 
-def test_cross_validation_without_a_learner_or_with_a_lone_case_warns_once(iris, iris_tree):
+def test_cross_validation_without_a_learner_or_with_a_single_case_gives_a_warning(iris, iris_tree):
     X, y = iris
     with pytest.warns(UserWarning, match="a Tree has no learner; 10 is used") as caught:
         model = kt.SmoothedTreeClassifier(kt.keep(iris_tree), "shrinkage", strength="cv").fit(X, y)
@@ -106,7 +106,7 @@ def test_parameters_out_of_range_are_refused(iris, params):
         kt.SmoothedTreeClassifier(**params).fit(*iris)
 
 
-def test_weights_that_differ_beyond_all_sums_are_refused():
+def test_weights_with_too_wide_a_range_are_refused():
     X, y = load_iris(return_X_y=True)
     weight = np.where(np.arange(len(X)) % 2, 1e150, 1e-150)
     with pytest.raises(ValueError, match=r"range from 1e-150 to 1e\+150, a range too wide"):

@@ -28,7 +28,7 @@ def fitted(tree, X, **params):
 
 @settings(max_examples=60, deadline=None)
 @given(trees(max_leaves=25, missing=RULES), seeds, st.sampled_from([0.05, 0.2, 1.0, 30.0]))
-def test_the_probability_is_the_average_of_the_leaves_by_share(tree, seed, strength):
+def test_the_probability_is_the_average_of_the_leaves_weighted_by_share(tree, seed, strength):
     X, rows = random_rows(tree, seed, 40, missing=0.1), random_rows(tree, seed + 1, 12, missing=0.2)
     p = fitted(tree, X, strength=strength, shrinkage=7.0).predict_proba(decode(tree, rows))
     expected = naive.soft_probability(tree, rows, X, np.ones(len(X)), strength, 7.0)
@@ -38,7 +38,7 @@ def test_the_probability_is_the_average_of_the_leaves_by_share(tree, seed, stren
 
 @settings(max_examples=60, deadline=None)
 @given(trees(missing=RULES), seeds)
-def test_at_strength_0_it_is_the_tree_bit_for_bit(tree, seed):
+def test_at_strength_0_the_probabilities_are_exactly_those_of_the_tree(tree, seed):
     rows = decode(tree, random_rows(tree, seed, missing=0.15))
     model = fitted(tree, random_rows(tree, seed), strength=0, shrinkage=0)
     np.testing.assert_array_equal(model.predict_proba(rows), tree.predict_proba(rows))
@@ -46,7 +46,7 @@ def test_at_strength_0_it_is_the_tree_bit_for_bit(tree, seed):
 
 @settings(max_examples=30, deadline=None)
 @given(trees(max_leaves=25, missing=RULES), seeds)
-def test_the_shares_of_the_leaves_add_up_to_the_row(tree, seed):
+def test_the_shares_of_the_leaves_add_up_to_one(tree, seed):
     X = random_rows(tree, seed, missing=0.15)
     tests = soft_tests(Sample(tree, X))
     for slope in (0.3, 10.0, 1e6):
@@ -75,7 +75,7 @@ def stump(threshold, counts, **fields):
     )
 
 
-def test_the_compiled_logistic_is_scipys():
+def test_the_compiled_logistic_function_agrees_with_scipy():
     X = np.concatenate([np.linspace(-45, 45, 5001), np.linspace(-1e-3, 1e-3, 101)])[:, None]
     tests = soft_tests(Sample(stump(0.0, [[2, 2], [2, 0], [0, 2]]), X))
     z = (tests.threshold[-1] - X[:, 0]) / tests.spread[-1]
@@ -89,14 +89,14 @@ def test_the_probability_of_a_single_test_rises_with_the_attribute_through_one_h
     X = np.linspace(0, 5, 21)[:, None]
     p = fitted(tree, X, strength=0.3, shrinkage=5.0).predict_proba(X)[:, 1]
     assert (np.diff(p) > 0).all()
-    # 2.5 is on the first side, and the sample has no value up to 2.75: the middle is between.
+    # The next value above the threshold 2.5 is 2.75, so the middle of the soft test lies between.
     assert p[10] == pytest.approx(1 - p[11])
     assert p[10] < 0.5
     between = fitted(tree, X + 0.125, strength=0.3, shrinkage=5.0)
     assert between.predict_proba([[2.5]])[0, 1] == pytest.approx(0.5)
 
 
-def test_shrinkage_takes_over_cases_of_the_node_above():
+def test_shrinkage_adds_cases_with_the_proportions_of_the_parent():
     tree = stump(0.0, [[9, 3], [9, 0], [0, 3]])
     values = fit_soft(Sample(tree, np.array([[-1.0], [1.0]])), 0.2, 4.0).values
     root = np.array([10, 4]) / 14
@@ -104,7 +104,7 @@ def test_shrinkage_takes_over_cases_of_the_node_above():
     np.testing.assert_allclose(values[0], ([9, 0] + 4 * root) / 13)
 
 
-def test_the_strengths_chosen_have_the_least_out_of_fold_log_loss(cancer):
+def test_the_chosen_strengths_have_the_least_out_of_fold_log_loss(cancer):
     X, y = cancer
     clf = DecisionTreeClassifier(max_leaf_nodes=20, random_state=0).fit(X, y)
     folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
@@ -124,7 +124,7 @@ def test_the_strengths_chosen_have_the_least_out_of_fold_log_loss(cancer):
     assert only_one.strength_ == 0.4
 
 
-def test_the_grid_is_what_each_pair_gives(iris, iris_tree):
+def test_the_grid_agrees_with_fitting_each_pair(iris, iris_tree):
     X, y = iris
     tree, weight = kt.keep(iris_tree), np.ones(len(y))
     grid = soft_grid(Sample(tree, X, y, weight), X[::7], (0.0, 0.2), (1.0, 10.0))
@@ -135,7 +135,7 @@ def test_the_grid_is_what_each_pair_gives(iris, iris_tree):
             np.testing.assert_allclose(grid[:, :, i, j], p, atol=1e-14)
 
 
-def test_a_tree_without_its_learner_has_the_default_strengths_and_no_warning(
+def test_a_tree_without_its_learner_gets_the_default_strengths_and_no_warning(
     iris, iris_tree, recwarn
 ):
     model = kt.SoftTreeClassifier(kt.keep(iris_tree)).fit(*iris)
@@ -154,7 +154,7 @@ def test_soft_tests_rank_and_calibrate_better_than_the_smoothed_leaves(cancer):
 
 
 @pytest.mark.parametrize("model", [kt.SoftTreeClassifier, kt.MarginTreeClassifier])
-def test_wild_scales_constants_and_far_rows_give_finite_probabilities(model):
+def test_extreme_scales_constants_and_distant_rows_give_finite_probabilities(model):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4)) * [1e-300, 1e300, 1.0, 0.0]
     y = (X[:, 0] / 1e-300 + X[:, 1] / 1e300 + X[:, 2] > 0).astype(int)
@@ -168,7 +168,7 @@ def test_wild_scales_constants_and_far_rows_give_finite_probabilities(model):
         p = model(kept).fit(sample, labels).predict_proba(rows)
         assert np.isfinite(p).all()
         np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
-    # A test of a constant attribute stays hard: the row of the sample is on its first side.
+    # The test of a constant attribute stays hard, so only the row [0.0] is on its first side.
     soft = kt.SoftTreeClassifier(constant, shrinkage=0).fit(np.zeros((8, 1)), labels)
     np.testing.assert_array_equal(soft.predict_proba([[0.0], [1e-9]]), [[0.8, 0.2], [0.0, 1.0]])
 

@@ -1,4 +1,4 @@
-"""The pool of experts and the lifted label, one row at a time with the C library's functions."""
+"""The pool of experts and its coherent form, one row at a time with the C library's functions."""
 
 import math
 
@@ -16,8 +16,8 @@ def pooled(opinions, weights, prior, share):
     return [term / sum(terms) for term in terms]
 
 
-def lifted(p, label, softness, least):
-    """Return the probabilities of one row whose label has become the largest."""
+def coherent(p, label, softness, least):
+    """Return the probabilities of one row after making its label the most probable class."""
     other = max(value for c, value in enumerate(p) if c != label)
     m = math.log(p[label] / other)
     margin = (m + math.hypot(m, softness)) / 2
