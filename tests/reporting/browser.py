@@ -1,4 +1,4 @@
-"""A real browser for the tests of the page: Debian's Chromium, driven by Playwright."""
+"""A real browser for the page tests: an installed Chromium, driven by Playwright."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def _missing(reason):
-    """Skip the tests without a browser, but fail in CI."""
+    """Skip a test that needs a browser, but fail in CI."""
     if os.environ.get("CI") == "true":
-        pytest.fail(f"{reason}; .ci/run installs what the page needs to be tested")
+        pytest.fail(f"{reason}; .ci/run installs what the page tests need")
     pytest.skip(reason)
 
 
@@ -43,32 +43,32 @@ class Tab:
         options = {"viewport": {"width": 1440, "height": 900}, **options}
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        self.requests, self.complaints = [], []
+        self.requests, self.problems = [], []
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("console", self._record_message)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.problems.append(dialog.message))
         self.url = path.as_uri()
         self.page.goto(self.url + hash)
 
-    def _hear(self, message):
+    def _record_message(self, message):
         if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
+            self.problems.append(message.text)
 
     def run(self, code, argument=None):
-        """Result of a JavaScript function."""
+        """Return the result of a JavaScript function."""
         return self.page.evaluate(code, argument)
 
     def text(self, selector):
         return self.page.inner_text(selector)
 
     def settle(self):
-        """Wait for the next frame, in which the page shows what was asked for."""
+        """Wait until the page has drawn its next frame."""
         self.run("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
     def check_quiet(self):
         """Check that there were no errors and no requests except for the file itself."""
-        assert self.complaints == []
+        assert self.problems == []
         assert {url.split("#")[0] for url in self.requests} == {self.url}
 
     def close(self):
@@ -76,7 +76,7 @@ class Tab:
 
 
 def plain_model():
-    """A small model, and held-out cases."""
+    """Return a small model and held-out cases."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     learner = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=5, random_state=0)
     return SmoothedTreeClassifier(learner).fit(X[:300], y[:300]), X[300:], y[300:]

@@ -1,4 +1,4 @@
-"""The demonstration's data, measured once; a browser, and pages to open in it."""
+"""The data of the demo, measured once; a browser, and pages to open in it."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from tests.reporting.browser import Tab, chromium, plain_model
 
 @pytest.fixture(scope="session")
 def demo_data(tmp_path_factory):
-    """What ``keeptree demo`` measures; tests must not change it."""
+    """Return what ``keeptree demo`` measures; tests must not change it."""
     return run_demo(tmp_path_factory.mktemp("demo") / "demo.html")
 
 
 @pytest.fixture(scope="session")
 def plain_page(tmp_path_factory):
-    """A small page that is quick to open."""
+    """Return the path of a small page that opens quickly."""
     path = tmp_path_factory.mktemp("plain") / "page.html"
     model, X, y = plain_model()
     kt.report(model, X, y, path)
@@ -32,7 +32,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser):
-    """Opens pages, and checks in the end that they were quiet."""
+    """Return a function that opens pages; check at the end that they had no errors."""
     tabs = []
 
     def open_page(path, hash="", **options):

@@ -1,4 +1,4 @@
-"""SVG read back by the tests."""
+"""Helpers that parse SVG."""
 
 from xml.etree import ElementTree
 
@@ -12,5 +12,5 @@ def parse(svg):
 
 
 def texts(root):
-    """What is shown: text without tooltips."""
+    """Return the visible text, without tooltips."""
     return ["".join([e.text or "", *(c.tail or "" for c in e)]) for e in root.iter(f"{SPACE}text")]

@@ -11,7 +11,7 @@ import keeptree as kt
 from tests.reporting.browser import plain_model
 
 
-def test_the_demo_loads_quietly_and_is_small(demo, demo_page):
+def test_the_demo_is_small_and_agrees_with_python(demo, demo_page):
     assert demo_page.stat().st_size < 3_000_000
     assert demo.run("() => document.querySelectorAll('*').length") < 3_000
     assert "64 of 64 cases agree with Python" in demo.text("#agreement")
@@ -19,12 +19,12 @@ def test_the_demo_loads_quietly_and_is_small(demo, demo_page):
 
 @pytest.fixture
 def panel(plain):
-    """The what-if of a small page."""
+    """Open the what-if panel of a small page."""
     plain.page.click("#tab-whatif")
     return plain
 
 
-def test_moving_a_value_lights_another_way_and_undo_takes_one_drag_back(panel):
+def test_changing_a_value_highlights_its_path_and_undo_reverts_one_drag(panel):
     plain = panel
     before = plain.run("() => [...document.querySelectorAll('.outline .on')].length")
     assert before >= 2
@@ -45,8 +45,8 @@ def test_moving_a_value_lights_another_way_and_undo_takes_one_drag_back(panel):
     lit = plain.run(
         "() => [...document.querySelectorAll('.outline .on')].map((e) => Number(e.dataset.node))"
     )
-    way = plain.run("() => [...keeptree.route(keeptree.tree, keeptree.state().x).keys()]")
-    assert sorted(lit) == sorted(way)
+    path = plain.run("() => [...keeptree.route(keeptree.tree, keeptree.state().x).keys()]")
+    assert sorted(lit) == sorted(path)
     plain.page.click("#undo")
     plain.settle()
     state = plain.run("() => keeptree.state()")
@@ -94,7 +94,7 @@ def test_applying_the_nearest_change_changes_the_decision(panel):
     assert plain.run("() => keeptree.judge(keeptree.state()).label") == before
 
 
-def test_the_ring_glides_over_the_curve_as_values_move(panel):
+def test_the_ring_follows_the_case_as_values_change(panel):
     plain = panel
     place = """() => {
         const ring = document.querySelector('.at-wide .here');
@@ -111,7 +111,7 @@ def test_the_ring_glides_over_the_curve_as_values_move(panel):
     assert (after["y"] < before["y"]) == (after["p"] > before["p"])
 
 
-def test_the_keyboard_does_it_all(panel):
+def test_the_what_if_panel_works_with_the_keyboard(panel):
     plain = panel
     field = plain.page.locator(".control .range").first
     at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
@@ -174,7 +174,7 @@ def test_the_riskiest_cases_are_listed_first(plain):
     assert risks == sorted(risks, reverse=True)
 
 
-def test_a_case_that_is_in_view_looks_so_while_the_mouse_is_on_it(plain):
+def test_the_selected_case_stays_highlighted_under_the_mouse(plain):
     row = plain.page.locator(".case").nth(2)
     row.click()
     row.hover()
@@ -190,7 +190,7 @@ INSIDE = """(id) => {
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844), (320, 640)])
-def test_the_answer_is_in_sight_after_a_click_at_the_bottom_of_the_list(
+def test_the_answer_is_visible_after_a_click_at_the_bottom_of_the_list(
     width, height, opened, demo_page
 ):
     tab = opened(demo_page, viewport={"width": width, "height": height})
@@ -207,7 +207,7 @@ def test_the_answer_is_in_sight_after_a_click_at_the_bottom_of_the_list(
     assert tab.run(INSIDE, "verdicts")
 
 
-def test_reload_finds_the_same_state(opened, plain_page):
+def test_a_reload_restores_the_state(opened, plain_page):
     tab = opened(plain_page)
     tab.page.select_option("#show", "all")
     tab.page.select_option("#sort", "distance")
@@ -259,13 +259,13 @@ def test_an_emptied_field_shows_the_value_that_is_used(opened, tmp_path):
 
 
 def _without_rule(X, y):
-    """A tree that has no rule for missing values."""
+    """Return a tree without a rule for missing values, as a dict."""
     learner = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X[:300], y[:300])
     document = kt.keep(learner).to_dict()
     return {**document, "missing": [-2] * len(document["missing"])}
 
 
-def test_an_emptied_field_means_not_known_where_the_tree_has_a_rule(panel):
+def test_an_emptied_field_means_not_known_if_the_tree_has_a_rule(panel):
     control = panel.page.locator(".control", has=panel.page.locator(".unknown")).first
     control.locator(".number").fill("")
     control.locator(".number").blur()
@@ -273,7 +273,7 @@ def test_an_emptied_field_means_not_known_where_the_tree_has_a_rule(panel):
     assert control.locator(".unknown input").is_checked()
 
 
-def test_a_new_case_starts_from_typical_values_with_all_attributes_open(plain):
+def test_a_new_case_starts_from_typical_values_and_shows_all_attributes(plain):
     plain.page.click("#new")
     plain.settle()
     typical = plain.run("() => keeptree.data.attributes.map((a) => a.typical)")
@@ -299,7 +299,7 @@ def test_dark_mode_follows_the_system(opened, plain_page):
     assert tab.run("() => getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
 
 
-def test_a_link_reopens_a_what_if(opened, plain_page, panel):
+def test_a_link_restores_a_changed_case(opened, plain_page, panel):
     plain = panel
     plain.page.click("#apply")
     plain.settle()
@@ -325,7 +325,7 @@ HOSTILE_LINKS = [
 
 
 @pytest.mark.parametrize("link", HOSTILE_LINKS, ids=lambda link: link[:12])
-def test_a_hostile_link_does_nothing(link, opened, plain_page):
+def test_a_hostile_link_has_no_effect(link, opened, plain_page):
     tab = opened(plain_page, link)
     assert all(abs(v) < 1e6 for v in tab.run("() => keeptree.state().x"))
     assert tab.run("() => keeptree.state().locked.size") == 0
@@ -344,10 +344,10 @@ def test_the_page_fits_a_phone(opened, plain_page):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (390, "light")])
-def test_nothing_stands_in_the_way_of_a_screen_reader(width, scheme, opened, demo_page):
+def test_the_demo_has_no_accessibility_violations(width, scheme, opened, demo_page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    tab = opened(demo_page, bypass_csp=True, **options)  # for the checker's own script
+    tab = opened(demo_page, bypass_csp=True, **options)  # allows the script of the checker
     found = axe.Axe().run(tab.page).response["violations"]
     assert [(item["id"], item["nodes"][0]["html"]) for item in found] == []
 
@@ -361,7 +361,7 @@ def test_without_javascript_everything_can_be_read(opened, plain_page):
     assert tab.page.locator(".case").count() > 5
 
 
-def test_print_is_light_and_shows_the_outline(opened, plain_page):
+def test_the_printed_page_is_light_and_shows_the_outline(opened, plain_page):
     tab = opened(plain_page, color_scheme="dark")
     tab.page.emulate_media(media="print")
     assert tab.run("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
@@ -370,7 +370,7 @@ def test_print_is_light_and_shows_the_outline(opened, plain_page):
     assert tab.page.is_hidden("#apply")
 
 
-def test_one_case_prints_on_a_sheet_of_its_own(plain):
+def test_a_single_case_can_be_printed_alone(plain):
     plain.run("() => { window.print = () => {}; }")
     plain.page.emulate_media(media="print")
     plain.run("() => document.getElementById('print-case').click()")
@@ -381,7 +381,7 @@ def test_one_case_prints_on_a_sheet_of_its_own(plain):
     assert plain.page.is_visible("#quality")
 
 
-def test_charts_are_saved_as_they_look(opened, plain_page):
+def test_saved_charts_look_as_on_the_page(opened, plain_page):
     plain = opened(plain_page, viewport={"width": 1900, "height": 900})  # room for the drawing
     plain.page.click("#distance summary >> nth=0")
     for name in ("tree", "roc", "reliability", "distances", "probability-by-distance"):
@@ -392,11 +392,11 @@ def test_charts_are_saved_as_they_look(opened, plain_page):
         kinds = {"edge", "line ours", "dot", "bars hits", "points"}
         drawn = [part for part in root.iter() if part.get("class") in kinds]
         assert drawn
-        for part in drawn:  # colours, not variables of the style sheet
+        for part in drawn:  # the file has colours instead of CSS variables
             assert "rgb(" in part.get("stroke") + part.get("fill")
 
 
-def test_thresholds_light_as_a_value_passes_them(panel):
+def test_thresholds_are_highlighted_as_a_value_passes_them(panel):
     plain = panel
     at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
     attribute = plain.run("(at) => keeptree.data.attributes[at]", at)
@@ -431,7 +431,8 @@ def test_hostile_names_are_shown_as_text(opened, tmp_path):
     kt.report(model, table[200:], y[200:], tmp_path / "page.html", title=HOSTILE_NAMES[0])
     tab = opened(tmp_path / "page.html")
     assert tab.run("() => document.querySelectorAll('script').length") == 2
-    assert tab.run("() => document.querySelectorAll('img, main b').length") == 3  # of the table
+    # The only bold text is that of the three differences in the table of figures.
+    assert tab.run("() => document.querySelectorAll('img, main b').length") == 3
     assert HOSTILE_NAMES[0] in tab.text("h1")
     tab.page.select_option("#show", "all")
     tab.page.select_option("#sort", "id")
@@ -448,7 +449,7 @@ def test_hostile_names_are_shown_as_text(opened, tmp_path):
 
 @pytest.fixture(scope="module")
 def large_page(tmp_path_factory):
-    """A tree of 1000 leaves over 200 columns."""
+    """Return the page of a tree with 1000 leaves and 200 columns."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4_000, 200)), rng.integers(2, size=4_000)
     tree = DecisionTreeClassifier(max_leaf_nodes=1000, max_features=1, random_state=0)
@@ -460,7 +461,7 @@ def large_page(tmp_path_factory):
     return path
 
 
-def test_a_thousand_leaves_and_two_hundred_columns_stay_usable(opened, large_page):
+def test_the_page_stays_small_with_a_thousand_leaves_and_two_hundred_columns(opened, large_page):
     assert large_page.stat().st_size < 5_000_000
     tab = opened(large_page)
     assert tab.run("() => document.querySelectorAll('*').length") < 5_000
@@ -488,7 +489,7 @@ def test_a_thousand_leaves_and_two_hundred_columns_stay_usable(opened, large_pag
             });
         }"""
     )
-    assert 0 < np.median(drawn) < 2_000, drawn  # of up to 5,000: a move redraws what it changes
+    assert 0 < np.median(drawn) < 2_000, drawn  # a change redraws only part of up to 5,000 nodes
 
 
 def one_leaf():
@@ -518,7 +519,7 @@ STATES = [one_leaf, no_rows, no_held_out_data, many_classes]
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
-def test_every_state_opens_quietly(state, opened, tmp_path):
+def test_the_page_opens_without_errors_in_every_state(state, opened, tmp_path):
     model, X, y, options = state()
     kt.report(model, X, y, tmp_path / "page.html", **options)
     tab = opened(tmp_path / "page.html")

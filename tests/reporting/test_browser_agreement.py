@@ -12,7 +12,7 @@ from tests.reporting.browser import plain_model
 
 
 def mixed_table(n=400, seed=0):
-    """Numbers and categories, some missing."""
+    """Return numbers and categories, some of them missing."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -33,7 +33,7 @@ def breast():
 
 
 def rows_about(model, X, n, seed=0):
-    """Encoded rows: real ones, random ones, and ones on and just beside the thresholds."""
+    """Return encoded rows, real and random, some on or just beside thresholds."""
     rng = np.random.default_rng(seed)
     tree, matrix = model.tree_, model.tree_.encode(X)
     rows = matrix[rng.integers(len(matrix), size=n)].copy()
@@ -68,7 +68,7 @@ def ask_page(tab, rows):
 
 
 def check_agreement(tab, model, rows):
-    """Class and probabilities as in Python, to 1e-12."""
+    """Check that class and probabilities agree with Python to 1e-12."""
     answers = ask_page(tab, rows)
     decided = model.tree_.decide(rows)
     assert [answer["decision"] for answer in answers] == decided.tolist()
@@ -77,7 +77,7 @@ def check_agreement(tab, model, rows):
 
 
 def check_intervals(tab, model, rows):
-    """Intervals of all classes as in Python."""
+    """Check that the intervals of all classes agree with Python."""
     columns = [a["column"] for a in tab.run("() => keeptree.data.attributes")]
     found = tab.run(
         """(rows) => rows.map((x) => {
@@ -88,7 +88,7 @@ def check_intervals(tab, model, rows):
         as_values(rows, columns),
     )
     wanted = model.intervals_encoded(rows, model.predict_proba_encoded(rows))
-    np.testing.assert_allclose(np.array(found), wanted, atol=1e-6)  # the kernel is in float32
+    np.testing.assert_allclose(np.array(found), wanted, atol=1e-6)  # the kernel uses float32
 
 
 MODELS = {
@@ -108,7 +108,7 @@ def _learner():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_panel_equals_python_for_a_thousand_rows(name, opened, tmp_path):
+def test_the_panel_agrees_with_python_for_a_thousand_rows(name, opened, tmp_path):
     X, y = breast()
     kind, options = MODELS[name]
     model = kind(_learner(), **options).fit(X[:300], y[:300])
@@ -119,7 +119,7 @@ def test_the_panel_equals_python_for_a_thousand_rows(name, opened, tmp_path):
         check_intervals(tab, model, rows)
 
 
-def test_a_calibrated_model_has_its_intervals_in_the_page(opened, tmp_path):
+def test_the_page_shows_the_intervals_of_a_calibrated_model(opened, tmp_path):
     X, y = breast()
     model = (
         kt.SoftTreeClassifier(_learner()).fit(X[:200], y[:200]).calibrate(X[200:300], y[200:300])
@@ -133,7 +133,7 @@ def test_a_calibrated_model_has_its_intervals_in_the_page(opened, tmp_path):
     assert "taken together" in tab.run("() => document.getElementById('about').textContent")
 
 
-def test_the_panel_equals_python_with_three_classes(opened, tmp_path):
+def test_the_panel_agrees_with_python_for_three_classes(opened, tmp_path):
     X, y = load_wine(return_X_y=True)
     model = kt.KeptTreeClassifier(_learner()).fit(X[::2], y[::2])
     kt.report(model, X[1::2], y[1::2], tmp_path / "page.html")
@@ -148,7 +148,7 @@ def test_the_panel_equals_python_with_three_classes(opened, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["KeptTreeClassifier", "SmoothedTreeClassifier"])
-def test_the_panel_equals_python_with_categories_and_missing_values(kind, opened, tmp_path):
+def test_the_panel_agrees_with_python_for_categories_and_missing_values(kind, opened, tmp_path):
     X, y = mixed_table()
     model = getattr(kt, kind)(kt.C45Classifier()).fit(X[:300], y[:300])
     kt.report(model, X[300:], y[300:], tmp_path / "page.html")
@@ -166,7 +166,7 @@ def test_the_panel_equals_python_with_categories_and_missing_values(kind, opened
 
 
 @pytest.mark.parametrize(("error", "agree"), [(3e-13, 64), (3e-12, 63)])
-def test_the_page_tells_a_difference_that_rounding_cannot_explain(error, agree, opened, tmp_path):
+def test_the_page_counts_differences_beyond_rounding(error, agree, opened, tmp_path):
     path = tmp_path / "page.html"
     data = kt.report(*plain_model(), path)
     data["cases"][5]["p"][0] += error
@@ -174,7 +174,7 @@ def test_the_page_tells_a_difference_that_rounding_cannot_explain(error, agree, 
     assert f"{agree} of 64 cases agree" in opened(path).text("#agreement")
 
 
-def test_distances_are_those_of_the_boundary(demo, demo_data):
+def test_distances_agree_with_the_boundary(demo, demo_data):
     cases = demo_data["cases"][:100]
     found = demo.run(
         "(rows) => rows.map((x) => keeptree.distance(keeptree.tree, keeptree.metric, x))",
@@ -184,7 +184,7 @@ def test_distances_are_those_of_the_boundary(demo, demo_data):
 
 
 def check_changes(tab, model, rows, locked):
-    """The nearest change, its cost and its sentence as in Python, under the same locks."""
+    """Check that nearest changes, costs and sentences agree with Python under the same locks."""
     columns = [a["column"] for a in tab.run("() => keeptree.data.attributes")]
     answers = tab.run(
         "([rows, locked]) => rows.map((x) => keeptree.tell(x, new Set(locked)))",
@@ -200,13 +200,13 @@ def check_changes(tab, model, rows, locked):
 
 
 @pytest.mark.parametrize("locked", [[], [0, 2], [0, 1, 2, 3]], ids=str)
-def test_the_nearest_change_is_that_of_python(locked, opened, plain_page):
+def test_the_nearest_change_agrees_with_python(locked, opened, plain_page):
     model, X, _ = plain_model()
     check_changes(opened(plain_page), model, rows_about(model, X, 150), locked)
 
 
 @pytest.mark.parametrize("locked", [[], [1]], ids=str)
-def test_the_nearest_change_is_that_of_python_with_categories(locked, opened, tmp_path):
+def test_the_nearest_change_agrees_with_python_for_categories(locked, opened, tmp_path):
     X, y = mixed_table()
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
     kt.report(model, X, y, tmp_path / "page.html")
@@ -222,7 +222,9 @@ def squeezed(texts):
 
 @pytest.mark.parametrize("kind", ["KeptTreeClassifier", "MarginTreeClassifier"])
 @pytest.mark.parametrize("table", [mixed_table, breast, lambda: load_wine(return_X_y=True)])
-def test_the_script_says_what_python_wrote_about_the_case_in_view(table, kind, opened, tmp_path):
+def test_the_script_writes_the_same_text_about_the_selected_case_as_python(
+    table, kind, opened, tmp_path
+):
     X, y = table()
     model = getattr(kt, kind)(kt.C45Classifier()).fit(X[::2], y[::2])
     kt.report(model, X[1::2], y[1::2], tmp_path / "page.html")
@@ -230,4 +232,4 @@ def test_the_script_says_what_python_wrote_about_the_case_in_view(table, kind, o
     still = [written.page.text_content(f"#{name}") for name in ("verdicts", "why")]
     verdicts, why = squeezed(opened(tmp_path / "page.html").run(SAID))
     assert squeezed(still)[1] == why
-    assert verdicts.startswith(squeezed(still)[0])  # several classes have bars besides
+    assert verdicts.startswith(squeezed(still)[0])  # with several classes, the script adds bars

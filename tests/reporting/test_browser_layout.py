@@ -1,4 +1,4 @@
-"""Ten kinds of pages at five widths, light and dark: nothing overlaps, nothing scrolls sideways."""
+"""Ten kinds of pages at five widths, light and dark, without overlaps or sideways scrolling."""
 
 import numpy as np
 import pandas as pd
@@ -77,8 +77,8 @@ def page(request, tmp_path_factory):
     return path
 
 
-# Boxes of the text that can be seen, and pairs of them that overlap by more than a hair. What is
-# fixed lies over the page by design, so that the sheet of a phone is compared with itself alone.
+# Find pairs of visible text boxes that overlap by more than a few pixels. The answer panel may lie
+# over the page by design, so boxes inside it are compared only with each other.
 OVERLAPS = """() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const boxes = [];
@@ -87,7 +87,7 @@ OVERLAPS = """() => {
         const unseen = '.hidden, .skip, script, noscript, template, title, desc, option, .scroll';
         if (!node.textContent.trim() || parent.closest(unseen)) continue;
         if (!parent.checkVisibility({ visibilityProperty: true })) continue;
-        const group = parent.closest('svg g[class]'); // Chromium finds text in a group not drawn
+        const group = parent.closest('svg g[class]'); // Chromium reports text in hidden groups
         if (group && getComputedStyle(group).display === 'none') continue;
         const range = document.createRange();
         range.selectNodeContents(node);
@@ -114,7 +114,7 @@ OVERLAPS = """() => {
 TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
 
 
-def test_nothing_overlaps_and_nothing_scrolls_sideways(page, opened):
+def test_no_text_overlaps_and_no_page_scrolls_sideways(page, opened):
     tab = opened(page)
     for width in WIDTHS:
         tab.page.set_viewport_size({"width": width, "height": 900})
@@ -148,7 +148,7 @@ def test_a_wide_drawing_is_shown_whole_or_not_at_all(opened, tmp_path):
         assert tab.run(OVERLAPS) == []
 
 
-def test_every_fold_fits_a_narrow_screen(page, opened):
+def test_every_section_fits_a_narrow_screen(page, opened):
     tab = opened(page, viewport={"width": 320, "height": 640})
     tab.run("() => document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
     tab.settle()
@@ -156,12 +156,12 @@ def test_every_fold_fits_a_narrow_screen(page, opened):
     assert tab.run(OVERLAPS) == []
 
 
-def test_nothing_stands_in_the_way_of_a_screen_reader(page, opened, request):
-    """Pages take turns: light on a desktop, dark on a phone."""
+def test_pages_have_no_accessibility_violations(page, opened, request):
+    """Check every other page in light mode on a desktop, the others in dark mode on a phone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     turn = ["demo", *PAGES].index(request.node.callspec.params["page"]) % 2
     width, scheme = [(1440, "light"), (390, "dark")][turn]
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    tab = opened(page, bypass_csp=True, **options)  # for the checker's own script
+    tab = opened(page, bypass_csp=True, **options)  # allows the script of the checker
     found = axe.Axe().run(tab.page).response["violations"]
     assert [(item["id"], item["nodes"][0]["html"]) for item in found] == []

@@ -1,4 +1,4 @@
-"""Which cases a person should check, and what the file says about each."""
+"""Which cases a person should check, and what the file contains about each."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from keeptree.reporting.held_out import HeldOut
 
 
 def held_out(risk, decision=0):
-    """Cases that the tree has a given chance to be wrong about."""
+    """Return cases with given probabilities that the tree is wrong."""
     n, risk = len(risk), np.asarray(risk, dtype=float)
     p = np.column_stack([1 - risk, risk]) if decision == 0 else np.column_stack([risk, 1 - risk])
     stump = keep(DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]))
@@ -22,7 +22,7 @@ def held_out(risk, decision=0):
 
 
 @pytest.mark.parametrize("decision", [0, 1])
-def test_a_tenth_of_the_cases_is_checked_the_riskiest_first(decision):
+def test_the_riskiest_tenth_of_the_cases_is_checked(decision):
     held = held_out(np.linspace(0, 0.4, 40), decision)
     assert not held.disagrees.any()
     assert np.flatnonzero(held.checked).tolist() == [36, 37, 38, 39]
@@ -34,15 +34,15 @@ def test_every_case_on_which_the_estimate_disagrees_is_checked():
     assert np.flatnonzero(held.checked).tolist() == list(range(7)) == held.by_risk[:7].tolist()
 
 
-def test_the_list_is_never_longer_than_a_person_can_read():
+def test_the_list_is_limited_to_fifty_cases():
     assert held_out(np.linspace(0.6, 0.9, 2000)).checked.sum() == 50
 
 
-def test_a_tie_is_no_disagreement():
+def test_a_tie_is_not_a_disagreement():
     assert not held_out([0.5, 0.5]).disagrees.any()
 
 
-def test_a_file_holds_the_riskiest_cases_and_others_of_all_kinds():
+def test_a_file_contains_the_riskiest_cases_and_a_spread_of_others():
     held = held_out(np.linspace(0, 1, 1000))
     chosen = choose_rows(held, 300)
     assert len(chosen) == len(set(chosen)) == 300
@@ -51,7 +51,7 @@ def test_a_file_holds_the_riskiest_cases_and_others_of_all_kinds():
     assert sorted(choose_rows(held_out(np.linspace(0, 1, 7)), 300)) == list(range(7))
 
 
-def test_what_is_told_of_a_case():
+def test_a_case_has_its_risk_and_its_values_unless_left_out():
     case = collect_cases(held_out([0.7]), [0])[0]
     assert case["risk"] == pytest.approx(0.7)
     assert case["disagrees"]

@@ -1,4 +1,4 @@
-"""The charts are valid, escaped SVG that draws the data it was given."""
+"""The charts are valid, escaped SVG and show the given data."""
 
 import re
 from xml.etree import ElementTree
@@ -45,7 +45,7 @@ def distance_curve(points=True):
 
 
 def shown_case(distance, p):
-    """A case for which the tree decides class 1, as ``collect`` gives it."""
+    """Return a case of class 1 as ``collect`` describes it."""
     return {"decision": 1, "distance": distance, "p": [1 - p, p]}
 
 
@@ -65,12 +65,12 @@ def test_hostile_labels_stay_text_in_the_charts(hostile):
             f'<svg xmlns="{SPACE[1:-1]}">{label(name, 1, 2, width=50)}</svg>',
         ]
         tags = [e.tag for chart in charts for e in parse(chart).iter()]
-        return [tag for tag in tags if tag != f"{SPACE}title"]  # a name that is cut has one
+        return [tag for tag in tags if tag != f"{SPACE}title"]  # only shortened names have one
 
     assert elements(hostile) == elements("yes")
 
 
-def test_hits_are_drawn_upwards_and_errors_downwards():
+def test_correct_cases_are_drawn_upwards_and_errors_downwards():
     root = parse(distance_chart(distances()))
     paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
 
@@ -83,10 +83,10 @@ def test_hits_are_drawn_upwards_and_errors_downwards():
     assert max(tips("hits")) < zero < min(tips("errors"))
 
 
-def test_the_curve_shows_each_case_by_us_and_by_its_leaf_and_crosses_errors():
+def test_the_curve_shows_both_estimates_of_each_case_and_marks_errors():
     root = parse(curve_chart(distance_curve(), classes_named("no", "yes"), width=620))
     paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
-    assert paths["points"].count("M") == 2  # the hits
+    assert paths["points"].count("M") == 2  # the correct cases
     assert paths["crosses"].count("M") == 1
     assert paths["squares"].count("M") == 3
     assert paths["line ours"].count("L") == 2
@@ -96,14 +96,14 @@ def test_the_curve_shows_each_case_by_us_and_by_its_leaf_and_crosses_errors():
     )
 
 
-def test_without_single_cases_the_curve_has_bins_with_intervals():
+def test_the_curve_has_bins_with_intervals_if_it_shows_no_single_cases():
     root = parse(curve_chart(distance_curve(points=False), classes_named("no", "yes")))
     kinds = [e.get("class") for e in root.iter()]
     assert "whisker" in kinds
     assert not {"points", "crosses", "squares"} & set(kinds)
 
 
-def test_the_ring_is_at_the_case_shown_and_hidden_without_one():
+def test_the_ring_marks_the_selected_case_and_is_hidden_without_one():
     classes = classes_named("a", "b")
     root = parse(curve_chart(distance_curve(), classes, shown_case(1.0, 0.5)))
     ring = next(e for e in root.iter() if "here" in (e.get("class") or ""))
@@ -115,12 +115,12 @@ def test_the_ring_is_at_the_case_shown_and_hidden_without_one():
     assert 'class="here off"' in curve_chart(distance_curve(), classes)
 
 
-def test_a_case_of_another_class_has_no_place_among_three():
+def test_the_ring_is_hidden_for_a_case_of_another_of_three_classes():
     case = {"decision": 0, "distance": 1.0, "p": [0.5, 0.3, 0.2]}
     assert 'class="here off"' in curve_chart(distance_curve(), classes_named(*"abc"), case)
 
 
-def test_a_strip_has_a_bar_for_each_bin_that_is_not_empty_and_a_tick_for_each_threshold():
+def test_a_strip_has_a_bar_for_each_nonempty_bin_and_a_tick_for_each_threshold_in_range():
     attribute = {"low": 0.0, "high": 3.0, "bins": [2, 0, 4], "thresholds": [1.5, 7.0]}
     root = ElementTree.fromstring(strip(attribute))
     bars, tick = root.iter("path")
@@ -140,7 +140,7 @@ def test_distances_without_errors_can_be_drawn():
         assert (paths["bars hits"] == "") == (hits is none)
 
 
-def test_a_median_far_to_the_right_is_told_to_its_left_and_the_cases_across_from_it():
+def test_the_label_of_a_median_far_to_the_right_is_on_its_left_and_the_count_opposite():
     root = parse(distance_chart(distances()))
     hits, errors = (
         {e.text: (float(e.get("x")), e.get("text-anchor")) for e in root.iter(f"{SPACE}text")}[text]

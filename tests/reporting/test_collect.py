@@ -1,4 +1,4 @@
-"""The dict agrees with the model and with scikit-learn's metrics, and so does the summary."""
+"""The dict and the summary agree with the model and with scikit-learn's metrics."""
 
 import json
 import sys
@@ -47,7 +47,7 @@ def cancer():
     return model, X[1::2], y[1::2]
 
 
-def test_json_can_hold_the_dict(demo_data):
+def test_the_dict_can_be_written_as_json(demo_data):
     assert json.loads(json.dumps(demo_data, allow_nan=False)) == demo_data
 
 
@@ -64,14 +64,14 @@ def test_the_cases_have_the_probabilities_and_decisions_of_the_model(cancer):
         assert case["values"] == X[row, columns].tolist()
 
 
-def test_accuracy_and_interval(cancer):
+def test_the_accuracy_lies_in_its_interval(cancer):
     model, X, y = cancer
     decisions = gathered(model, X, y)["decisions"]
     assert decisions["accuracy"] == (model.predict(X) == y).mean()
     assert decisions["low"] < decisions["accuracy"] < decisions["high"]
 
 
-def test_only_tested_attributes_are_held(cancer):
+def test_only_tested_attributes_are_included(cancer):
     model, X, y = cancer
     data = gathered(model, X, y)
     tested = {f for f in model.tree_.feature.tolist() if f >= 0}
@@ -79,14 +79,14 @@ def test_only_tested_attributes_are_held(cancer):
     assert data["n_others"] == X.shape[1] - len(tested)
 
 
-def test_without_rows_no_value_of_a_case_is_held(cancer):
+def test_without_rows_no_values_of_cases_are_included(cancer):
     model, X, y = cancer
     data = gathered(model, X, y, rows=False)
     assert all(case["values"] is None for case in data["cases"])
     assert data["selected"] is data["view"] is None
 
 
-def test_the_guide_says_how_many_training_rows_a_file_holds_at_most():
+def test_the_guide_gives_the_largest_number_of_training_rows_in_a_file():
     guide = Path(__file__).parents[2] / "docs/guide/report.md"
     text = " ".join(guide.read_text(encoding="utf-8").split())
     assert f"at most {MOST_LANDMARKS}, only the attributes that the tree tests" in text
@@ -110,7 +110,7 @@ def test_without_true_classes_there_are_cases_but_no_quality(cancer):
     assert data["cases"][0]["truth"] is None
 
 
-def test_the_page_says_what_the_names_of_cases_are(cancer):
+def test_the_page_says_how_cases_are_named(cancer):
     model, X, y = cancer
     assert gathered(model, X, y)["naming"].endswith("position in X, counted from 0.")
     frame = pd.DataFrame(X).set_axis([f"p{i}" for i in range(len(X))], axis=0)
@@ -123,7 +123,7 @@ def test_the_page_says_what_the_names_of_cases_are(cancer):
     assert data["cases"][0]["id"].startswith("p")
 
 
-def test_of_many_cases_those_to_look_at_first_are_held_and_some_others():
+def test_of_many_cases_the_riskiest_and_some_others_are_included():
     X, y = load_digits(return_X_y=True)
     model = fitted(X, y, max_leaf_nodes=20)
     data = gathered(model, X, y)
@@ -134,7 +134,7 @@ def test_of_many_cases_those_to_look_at_first_are_held_and_some_others():
     assert data["check"]["cases"] == 50
 
 
-def test_a_tree_of_one_leaf_has_no_distance(cancer):
+def test_a_tree_with_one_leaf_has_no_distance(cancer):
     _, X, y = cancer
     model = SmoothedTreeClassifier(DecisionTreeClassifier(max_depth=1, min_samples_leaf=200))
     model.fit(X[:50], y[:50])
@@ -148,7 +148,7 @@ def test_a_tree_of_one_leaf_has_no_distance(cancer):
     assert json.dumps(data, allow_nan=False)
 
 
-def test_errors_and_hits_add_up(cancer):
+def test_correct_cases_and_errors_add_up(cancer):
     model, X, y = cancer
     distance = gathered(model, X, y)["distance"]
     wrong = int((model.predict(X) != y).sum())
@@ -157,12 +157,12 @@ def test_errors_and_hits_add_up(cancer):
 
 
 def kernel_beside(model):
-    """The distance kernel of the same tree, fitted on the same sample."""
+    """Return the distance kernel of the same tree, fitted to the same sample."""
     X, y = load_breast_cancer(return_X_y=True)
     return {"kernel": DistanceKernelClassifier(model.tree_).fit(X[::2], y[::2])}
 
 
-def test_the_curve_is_figure_1_of_the_paper(cancer):
+def test_the_curve_agrees_with_the_display_of_figure_1_of_the_paper(cancer):
     pytest.importorskip("matplotlib").use("Agg")
     model, X, y = cancer
     kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
@@ -180,7 +180,7 @@ def test_the_curve_is_figure_1_of_the_paper(cancer):
 
 
 @pytest.mark.parametrize("positive", [0, 1])
-def test_the_curve_of_either_class_comes_from_the_kernel_beside_the_model(cancer, positive):
+def test_the_curve_of_either_class_comes_from_the_given_kernel(cancer, positive):
     model, X, y = cancer
     others = kernel_beside(model)
     data = gathered(model, X, y, others=others, positive=positive)
@@ -201,14 +201,14 @@ def test_without_a_kernel_there_are_points_but_no_line(cancer):
     assert len(curve["points"]["ours"]) == len(cancer[1])
 
 
-def test_a_kernel_with_another_metric_has_no_place_on_this_axis(cancer):
+def test_a_kernel_with_another_metric_is_not_drawn(cancer):
     model, X, y = cancer
     other = DistanceKernelClassifier(model.tree_, metric="minmax").fit(X, y)
     data = gathered(model, X, y, others={"minmax": other})
     assert data["distance"]["by_class"][0]["line"] is None
 
 
-def test_a_kernel_with_other_costs_of_categories_has_no_place_on_this_axis():
+def test_a_kernel_with_other_costs_of_categories_is_not_drawn():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"c": rng.choice(list("abc"), 300), "x": rng.normal(size=300)})
     y = ((X.c == "a") ^ (X.x > 0)).to_numpy().astype(int)
@@ -224,7 +224,7 @@ def test_a_kernel_with_other_costs_of_categories_has_no_place_on_this_axis():
     assert line(Metric()) is not None
 
 
-def test_without_rows_the_curve_holds_no_single_case(cancer):
+def test_without_rows_the_curve_has_no_single_cases(cancer):
     model, X, y = cancer
     data = gathered(model, X, y, rows=False, others=kernel_beside(model))
     (curve,) = data["distance"]["by_class"]
@@ -233,7 +233,7 @@ def test_without_rows_the_curve_holds_no_single_case(cancer):
     assert min(item["cases"] for item in curve["bins"]) > 5
 
 
-def test_several_classes_have_a_curve_each_and_few_points_together():
+def test_each_of_several_classes_has_a_curve_and_the_points_are_limited():
     X, y = load_digits(return_X_y=True)
     model = fitted(X, y, max_leaf_nodes=20)
     kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
@@ -243,10 +243,10 @@ def test_several_classes_have_a_curve_each_and_few_points_together():
     assert sum(len(curve["points"]["ours"]) for curve in curves) <= 1500
     for curve in curves:
         line = curve["line"]["p"]
-        assert line[-1] > line[0]  # likelier inside the class than far outside
+        assert line[-1] > line[0]  # more probable inside the class than far outside
 
 
-def test_methods_are_measured_beside_the_leaves_and_ours(cancer):
+def test_methods_are_compared_with_the_leaves_and_our_estimate(cancer):
     model, X, y = cancer
     others = {**kernel_beside(model), "rank": GeometricRankClassifier(model.tree_).fit(X, y)}
     rows = gathered(model, X, y, others=others, positive=0)["methods"]
@@ -272,7 +272,7 @@ def test_methods_of_several_classes_have_the_mean_auc_and_no_curve():
     assert row["roc"] is None
 
 
-def test_another_tree_or_no_model_beside_ours_is_refused(cancer):
+def test_others_must_be_fitted_models_of_the_same_tree(cancer):
     model, X, y = cancer
     another = fitted(X, y, max_leaf_nodes=3)
     with pytest.raises(ValueError, match="others\\['x'\\] has a different tree from the model"):
@@ -297,7 +297,7 @@ def test_a_method_may_have_any_name(cancer):
 
 
 @pytest.mark.parametrize("rows", [True, False])
-def test_a_distance_with_an_unknown_value_is_said_to_be_the_least(rows):
+def test_a_distance_with_a_missing_value_is_marked_as_a_lower_bound(rows):
     X, y = load_breast_cancer(return_X_y=True)
     model = fitted(X[::2], y[::2], max_leaf_nodes=6)
     held = X[1::2].copy()
@@ -324,7 +324,7 @@ def test_the_summary_claims_no_more_than_the_interval_allows(demo_data, gain, wo
     assert words in tell_ranking(data)
 
 
-def test_the_summary_has_the_measured_figures(demo_data):
+def test_the_summary_contains_the_measured_figures(demo_data):
     assert (
         demo_data["summary"][0] == "The tree has 9 leaves and needs at most 4 tests for a decision."
     )
@@ -332,14 +332,14 @@ def test_the_summary_has_the_measured_figures(demo_data):
     assert f"{auc:.3f}" in demo_data["summary"][-1]
 
 
-def test_commonest_classes_keep_the_colours_and_the_rest_share_grey():
+def test_the_most_common_classes_have_colours_and_the_rest_share_grey():
     X, y = load_digits(return_X_y=True)
     tree = keep(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y))
     slots = sorted(item["slot"] for item in collect_classes(tree, tree.classes))
     assert slots == [0, 0, 0, 0, 0, 1, 2, 3, 4, 5]
 
 
-def test_the_nodes_are_those_of_the_tree():
+def test_the_nodes_agree_with_the_tree():
     X, y = load_breast_cancer(return_X_y=True)
     tree = keep(DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y))
     data = collect_tree(tree)
@@ -358,7 +358,7 @@ def test_the_fingerprint_changes_with_the_tree():
     assert prints[0] == prints[1] != prints[2]
 
 
-def test_x_and_y_must_be_of_one_length(cancer, tmp_path):
+def test_x_and_y_must_be_given_together_and_have_the_same_length(cancer, tmp_path):
     model, X, y = cancer
     with pytest.raises(ValueError, match="y has 5 labels, but X has 284 rows"):
         report(model, X, y[:5], tmp_path / "page.html")
@@ -370,14 +370,14 @@ def test_x_and_y_must_be_of_one_length(cancer, tmp_path):
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), SmoothedTreeClassifier()])
-def test_what_is_no_fitted_model_of_ours_is_refused_in_one_sentence(model, tmp_path):
+def test_only_a_fitted_keeptree_model_is_accepted(model, tmp_path):
     with pytest.raises(ValueError, match="fit"):
         report(model, [[1.0]], [0], tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("threshold", ["16.795", "20230115.5", "0.000012345", "-3.25"])
-def test_a_threshold_reads_the_same_in_the_outline_the_story_and_the_text(threshold):
+def test_a_threshold_is_written_alike_in_the_outline_the_story_and_the_text(threshold):
     X = np.repeat([-1e9, 1e9], 10)[:, None]
     tree = keep(DecisionTreeClassifier().fit(X, np.repeat([0, 1], 10)))
     tree = Tree.from_dict({**tree.to_dict(), "threshold": [float(threshold), None, None]})
@@ -387,7 +387,7 @@ def test_a_threshold_reads_the_same_in_the_outline_the_story_and_the_text(thresh
     assert collect_tree(tree)["nodes"][1]["relation"] == said
 
 
-def test_the_held_out_cases_are_encoded_once(monkeypatch, tmp_path):
+def test_the_held_out_cases_are_encoded_only_once(monkeypatch, tmp_path):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     learner = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0)
     model = KeptTreeClassifier(learner).fit(X[:400], y[:400])

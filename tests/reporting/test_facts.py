@@ -1,4 +1,4 @@
-"""Every number of the first screen agrees with scikit-learn, and the sentences agree with it."""
+"""The numbers of the first screen agree with scikit-learn, and the sentences with the numbers."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from keeptree.reporting.summary import list_missed, tell_facts
 
 
 def fraud(n=3000):
-    """A rare class that a tree hardly finds."""
+    """Return data with a rare class that a tree hardly finds."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, 4)), np.where(rng.random(n) < 0.01, "fraud", "ok")
     return X, y
@@ -35,14 +35,14 @@ def measured(request):
     return model, X[1::2], y[1::2], collect(model, X[1::2], y[1::2], title="t", about={})
 
 
-def test_the_confusion_is_that_of_scikit_learn(measured):
+def test_the_confusion_matrix_agrees_with_scikit_learn(measured):
     model, X, y, data = measured
     expected = confusion_matrix(y, model.predict(X), labels=model.classes_)
     assert data["decisions"]["confusion"] == expected.tolist()
     assert data["decisions"]["accuracy"] == accuracy_score(y, model.predict(X))
 
 
-def test_the_baseline_is_that_of_scikit_learn(measured):
+def test_the_baseline_agrees_with_scikit_learn(measured):
     model, X, y, data = measured
     always = DummyClassifier(strategy="most_frequent").fit(X, y)
     found = data["decisions"]["baseline"]
@@ -50,7 +50,7 @@ def test_the_baseline_is_that_of_scikit_learn(measured):
     assert (model.classes_[found["class"]] == y).sum() == found["right"]
 
 
-def test_what_the_check_buys_is_counted_on_the_same_cases(measured):
+def test_the_benefit_of_checking_is_counted_on_the_same_cases(measured):
     model, X, y, data = measured
     p, decided = model.predict_proba(X), model.predict(X)
     risk = 1 - p[np.arange(len(p)), np.searchsorted(model.classes_, decided)]
@@ -64,7 +64,7 @@ def test_what_the_check_buys_is_counted_on_the_same_cases(measured):
     assert data["check"]["tree_right"] == (decided == y)[differs].sum()
 
 
-def test_what_is_missed_is_counted_per_class(measured):
+def test_missed_cases_are_counted_per_class(measured):
     model, X, y, data = measured
     decided = model.predict(X)
     for row in list_missed(data):
@@ -74,7 +74,7 @@ def test_what_is_missed_is_counted_per_class(measured):
 
 
 def facts_of(confusion, labels=("ok", "fraud"), positive=1, check=None):
-    """The facts told of a confusion table."""
+    """Return the facts about a confusion matrix."""
     confusion = np.asarray(confusion)
     n, right = int(confusion.sum()), int(np.trace(confusion))
     of_class = confusion.sum(axis=1)
@@ -97,14 +97,14 @@ def facts_of(confusion, labels=("ok", "fraud"), positive=1, check=None):
     )
 
 
-def test_a_tree_that_beats_nothing_is_said_to_beat_nothing():
+def test_the_headline_says_if_a_tree_is_no_better_than_the_baseline():
     right, missed, _ = facts_of([[1975, 9], [16, 0]])
     assert right["headline"] == "No better than always predicting “ok”"
     assert right["text"][1] == "Always predicting “ok” would be right more often: for 1,984."
     assert missed["headline"] == "16 of 16 fraud missed"
 
 
-def test_what_a_good_tree_is_told_to_be():
+def test_the_facts_of_a_good_tree_give_its_figures():
     right, missed, check = facts_of([[111, 8], [7, 64]])
     assert right["headline"] == "92 of 100 right"
     assert right["text"][0].startswith("175 of 190 cases; true rate likely 90 to 95 of 100")
@@ -123,7 +123,7 @@ def test_what_a_good_tree_is_told_to_be():
         ([[999, 1], [1, 999]], ("over 99 of 100 right", "1 of 1,000 fraud missed")),
     ],
 )
-def test_headlines_never_say_more_than_was_counted(confusion, headlines):
+def test_headlines_do_not_exaggerate_the_counts(confusion, headlines):
     assert tuple(fact["headline"] for fact in facts_of(confusion)[:2]) == headlines
 
 
@@ -137,16 +137,16 @@ def test_headlines_never_say_more_than_was_counted(confusion, headlines):
         ({"caught": 0, "errors": 1}, "They do not include the tree's only error."),
     ],
 )
-def test_what_the_check_buys_is_printed_whether_it_flatters_or_not(found, words):
+def test_the_benefit_of_checking_is_reported_even_if_it_is_small(found, words):
     assert words in " ".join(facts_of([[111, 8], [7, 64]], check=found)[2]["text"])
 
 
-def test_labels_that_are_no_words_are_quoted():
+def test_labels_that_are_not_words_are_quoted():
     missed = facts_of([[111, 8], [7, 64]], ("Survived = 0", "Survived = 1"))[1]
     assert missed["headline"] == "7 of 71 “Survived = 1” missed"
 
 
-def test_several_classes_start_with_the_one_most_often_missed():
+def test_with_several_classes_the_most_often_missed_comes_first():
     missed = facts_of([[9, 1, 0], [0, 5, 5], [0, 1, 9]], ("a", "b", "c"))[1]
     assert missed["headline"] == "5 of 10 b missed"
     assert missed["text"][0] == "1 of 10 a was taken for b."

@@ -1,4 +1,4 @@
-"""From a table or a file to a report: the split, the tree that is grown, and what is kept of y."""
+"""A report from a table or a file: the split, the grown tree, and the labels."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from keeptree.reporting.from_data import hold_out, report_data, report_file
 
 
 def sizes(n=120):
-    """Sizes with classes whose declared order is not the alphabetical one."""
+    """Return data with classes whose declared order is not alphabetical."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=n).round(2)
     labels = np.array(["small", "medium", "large"])[np.digitize(x, [-0.5, 0.5])]
@@ -37,7 +37,7 @@ def test_the_declared_order_of_the_classes_reaches_the_tree(monkeypatch, tmp_pat
 
 
 @pytest.mark.parametrize("kind", [list, np.asarray, pd.Series, pd.Categorical])
-def test_labels_are_split_as_what_they_are(kind):
+def test_splitting_keeps_the_type_of_the_labels(kind):
     X, y = sizes()
     (_, _, train, test), stratified = hold_out(X, kind(y), 1 / 3, 0)
     assert stratified
@@ -46,7 +46,7 @@ def test_labels_are_split_as_what_they_are(kind):
         assert type(train) is type(kind(y))
 
 
-def test_a_tree_grown_for_the_report_is_not_said_to_be_unchanged(tmp_path):
+def test_the_report_knows_if_the_tree_was_grown_or_given(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     learner = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0)
     grown = report_data(X, y, tree=learner, out=tmp_path / "grown.html")
@@ -68,7 +68,7 @@ def test_the_title_names_the_target(tmp_path):
     assert title(title="Mine") == "Mine"
 
 
-def test_what_is_fixed_starts_locked_and_is_in_no_change(tmp_path):
+def test_fixed_attributes_are_locked_and_never_part_of_a_change(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = kt.SmoothedTreeClassifier().fit(X[::2], y[::2])
     fixed = ["petal width (cm)"]
@@ -95,7 +95,7 @@ def test_a_column_of_the_file_that_the_tree_does_not_use_may_be_fixed(tmp_path):
 
 
 @pytest.mark.parametrize("fixed", ["age", ["petal widht (cm)"]])
-def test_what_is_no_list_of_columns_cannot_be_fixed(fixed, tmp_path):
+def test_fixed_must_be_a_list_of_columns(fixed, tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = kt.SmoothedTreeClassifier().fit(X, y)
     with pytest.raises(ValueError, match=r"fixed.*(not a list|petal width)"):

@@ -1,4 +1,4 @@
-"""The outline of a large tree is folded, and its bars are in proportion."""
+"""The outline of a large tree is folded, and its bars show the class proportions."""
 
 from xml.etree import ElementTree
 
@@ -15,7 +15,7 @@ CLASSES = [{"label": "no", "slot": 1}, {"label": "yes", "slot": 2}]
 
 
 def chain_of(n):
-    """A chain of ``n`` tests in preorder; later nodes have fewer cases."""
+    """Return a chain of ``n`` tests in preorder; later nodes have fewer cases."""
     nodes = []
     for k in range(n):
         up = 2 * k - 2 if k else None
@@ -25,7 +25,7 @@ def chain_of(n):
     return [*nodes, {**nodes[-1], "id": 2 * n, "parent": 2 * n - 2, "depth": n}]
 
 
-def test_class_bars_are_in_proportion():
+def test_bars_are_proportional_to_the_classes():
     root = ElementTree.fromstring(outline_bar([6.0, 2.0], CLASSES))
     widths = [float(e.get("width")) for e in root.iter("rect")]
     assert widths == [28, 21, 7]
@@ -55,7 +55,7 @@ def test_a_small_tree_is_not_folded():
     assert not any(node["folded"] for node in fold(chain_of(10)))
 
 
-def test_the_outline_nests_as_the_tree_does(demo_data):
+def test_the_outline_is_nested_like_the_tree(demo_data):
     nodes = demo_data["tree"]["nodes"]
     open_lists = 1
     for item in outline_items(nodes):
@@ -68,7 +68,7 @@ def test_the_outline_nests_as_the_tree_does(demo_data):
     assert open_lists == 1
 
 
-def test_the_page_starts_with_the_open_nodes_of_a_folded_tree_and_knows_a_path():
+def test_the_open_nodes_are_those_that_are_not_folded():
     nodes = chain_of(300)
     opened = open_nodes(nodes)
     assert set(opened) == {node["id"] for node in fold(nodes) if not node["folded"]}

@@ -8,11 +8,11 @@ from tests.reporting.svg_text import parse
 
 
 @pytest.mark.parametrize("kind", ["points", "squares", "crosses", "dot", "ring"])
-def test_marks_have_samples(kind):
+def test_marks_have_samples_hidden_from_screen_readers(kind):
     assert 'aria-hidden="true"' in mark_sample(kind)
 
 
-def test_samples_are_hidden_from_screen_readers():
+def test_samples_of_lines_and_classes_are_hidden_from_screen_readers():
     assert 'aria-hidden="true"' in line_sample("ours")
     assert 'aria-hidden="true"' in class_sample(2)
 
@@ -27,11 +27,11 @@ def test_ticks_are_few_and_inside_the_range(low, high):
 
 
 def drawn(plot):
-    """Path data of what was drawn, by class."""
+    """Return the path data of the drawn elements by class."""
     return {part.get("class"): part.get("d") for part in parse(plot.draw("t", "d")).iter()}
 
 
-def test_the_frame_is_a_square_by_default_and_marks_at_its_edge_have_room():
+def test_the_frame_is_square_by_default_and_leaves_room_for_marks_at_its_edge():
     plot = Plot((0, 1), (0, 1), 400, pad=8)
     assert plot.right - plot.left == plot.foot - plot.top
     plot.line([0, 1], [0, 1], "line")
@@ -42,7 +42,7 @@ def test_the_frame_is_a_square_by_default_and_marks_at_its_edge_have_room():
     assert drawn(plot)["axis"] == f"M{plot.left + 8} {plot.foot}V{plot.top}"
 
 
-def test_equal_marks_are_written_once_and_nothing_draws_nothing():
+def test_equal_marks_are_drawn_once_and_an_empty_line_draws_nothing():
     plot = Plot((0, 1), (0, 1), 100)
     plot.marks("points", [0.5, 0.5, 1], [0.5, 0.5, 1])
     plot.line([], [], "line")

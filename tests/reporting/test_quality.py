@@ -1,4 +1,4 @@
-"""The figures are scikit-learn's, their intervals are honest, and large data need no matrix."""
+"""The figures agree with scikit-learn, their intervals with a plain bootstrap."""
 
 import tracemalloc
 
@@ -16,7 +16,7 @@ def sample(n=300, noise=1.0, seed=0):
     return np.column_stack([1 - p, p]), truth
 
 
-def test_the_metrics_are_those_of_scikit_learn():
+def test_the_metrics_agree_with_scikit_learn():
     p, truth = sample()
     metrics = compare_metrics(p, p, truth, positive=1)["metrics"]
     expected = {
@@ -28,7 +28,7 @@ def test_the_metrics_are_those_of_scikit_learn():
         assert metrics[key]["ours"]["value"] == pytest.approx(value, rel=1e-12)
 
 
-def test_of_many_classes_the_auc_is_the_mean_over_the_classes():
+def test_the_auc_of_many_classes_is_the_mean_over_the_classes():
     rng = np.random.default_rng(1)
     p = rng.dirichlet(np.ones(4), size=200)
     truth = rng.integers(4, size=200)
@@ -49,7 +49,7 @@ def test_the_interval_of_the_difference_is_paired():
 
 
 def plain_auc(positive, score):
-    """Share of the pairs in the right order."""
+    """Return the share of the pairs in the right order."""
     above, below = score[positive][:, None], score[~positive]
     return ((above > below) + 0.5 * (above == below)).mean()
 
@@ -81,7 +81,7 @@ def test_a_large_sample_needs_no_matrix_of_pairs():
     assert quality["resamples"] >= 200
 
 
-def test_probability_zero_for_what_happened_is_clipped_as_in_scikit_learn():
+def test_probability_zero_of_the_true_class_is_clipped_as_in_scikit_learn():
     p = np.array([[1.0, 0.0], [0.5, 0.5]])
     value = compare_metrics(p, p, np.array([1, 0]), 1)["metrics"]["log_loss"]["ours"]["value"]
     assert value == pytest.approx((-np.log(np.finfo(float).eps) - np.log(0.5)) / 2)

@@ -26,7 +26,7 @@ VOID = {"meta", "input", "br", "img", "link"}
 
 
 class Page(HTMLParser):
-    """Tags, attributes and text of a page; complains about tags that do not match."""
+    """Tags, attributes and text of a page; fails if tags do not match."""
 
     def __init__(self, html):
         super().__init__()
@@ -64,11 +64,11 @@ def page(html):
 
 
 def body_of(html):
-    """The page without style sheet and scripts."""
+    """Return the page without style sheet and scripts."""
     return re.sub("<(style|script)[^>]*>.*?</(style|script)>", "", html, flags=re.DOTALL)
 
 
-def test_the_page_loads_nothing(html, page):
+def test_the_page_loads_no_other_files(html, page):
     assert not {"link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
     for _, attrs in page.tags:
         assert "src" not in attrs
@@ -81,7 +81,7 @@ def digest(text):
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def test_the_policy_allows_this_style_sheet_and_script_and_nothing_else(html, page):
+def test_the_policy_allows_only_this_style_sheet_and_this_script(html, page):
     metas = page.all("meta")
     policy = next(m["content"] for m in metas if m.get("http-equiv") == "Content-Security-Policy")
     style = re.search("<style>(.*?)</style>", html, re.DOTALL)[1]
@@ -100,7 +100,7 @@ def test_the_script_is_one_module_without_imports():
     assert "</script" not in script
 
 
-def test_the_data_cannot_end_their_element():
+def test_the_data_cannot_close_their_element():
     text = to_script({"name": "</script><!-- & \u2028"})
     assert "<" not in text
     assert "&" not in text
@@ -117,7 +117,7 @@ def test_no_two_modules_export_the_same_name():
     assert {f"{name}.js" for name in SCRIPTS} | exported_only == {path.name for path in scripts}
 
 
-def test_the_table_has_the_figures(html, demo_data):
+def test_the_table_contains_the_figures(html, demo_data):
     body = re.search('<div class="scores">.*?<tbody>(.*?)</tbody>', html, re.DOTALL)[1]
     rows = re.findall("<tr.*?</tr>", body, re.DOTALL)
     for metric, shown in zip(demo_data["quality"]["metrics"].values(), rows, strict=True):
@@ -126,7 +126,7 @@ def test_the_table_has_the_figures(html, demo_data):
                 assert f"{metric[who][end]:.3f}" in shown
 
 
-def test_the_page_says_the_facts(page, demo_data):
+def test_the_page_contains_the_facts(page, demo_data):
     right, missed, check = demo_data["facts"]
     for sentence in (*right["text"], *check["text"], demo_data["summary"][-1]):
         assert sentence in page.text
@@ -134,32 +134,32 @@ def test_the_page_says_the_facts(page, demo_data):
         assert fact["headline"] in page.text
 
 
-def test_the_counts_of_the_confusion_are_there(html, demo_data):
+def test_the_page_contains_the_confusion_matrix(html, demo_data):
     table = re.search('<table class="confusion">(.*?)</table>', html, re.DOTALL)[1]
     shown = [int(count) for count in re.findall(r"<td(?: class=\"wrong\")?>(\d+)", table)]
     assert shown == [count for row in demo_data["decisions"]["confusion"] for count in row]
     assert table.count("✗") == 2
 
 
-def test_only_a_tree_that_was_given_is_said_to_be_unchanged(demo_data):
+def test_only_a_given_tree_is_called_unchanged(demo_data):
     grown = body_of(render(demo_data))
     given = body_of(render({**demo_data, "tree": {**demo_data["tree"], "grown": False}}))
     assert "unchanged" not in grown
     assert given.count("unchanged") == 2
 
 
-def test_the_tree_is_there_as_drawing_and_as_outline(html, demo_data):
+def test_the_tree_is_shown_as_a_drawing_and_as_an_outline(html, demo_data):
     assert 'class="chart tree-drawing"' in html
     assert body_of(html).count('class="branch"') == len(demo_data["tree"]["nodes"])
 
 
-def test_the_way_of_the_case_shown_is_lit_without_javascript(html, demo_data):
+def test_the_path_of_the_selected_case_is_highlighted_without_javascript(html, demo_data):
     case = demo_data["cases"][demo_data["selected"]]
     assert f'<li data-node="{case["leaf"]}" class="on">' in html
     assert '<li data-node="0" class="on">' in html
 
 
-def test_a_model_that_decides_by_cost_does_not_claim_that_the_tree_decides():
+def test_the_page_of_a_model_that_decides_by_cost_does_not_say_that_the_tree_decides():
     X, y = load_iris(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
     costs = {1: {2: 50}}
@@ -189,7 +189,7 @@ def test_the_cases_to_check_are_listed(html, demo_data):
     assert listed == [str(k) for k, case in enumerate(demo_data["cases"]) if case["check"]]
 
 
-def test_the_case_in_view_has_its_reasons_without_javascript(page, demo_data):
+def test_the_selected_case_is_explained_without_javascript(page, demo_data):
     view = demo_data["view"]
     for step in view["steps"]:
         for part in ("name", "value", "test", "note"):
@@ -222,7 +222,7 @@ def test_the_drawing_of_the_demo_fits_beside_a_scrollbar(html):
     assert f"@media (max-width:{int(width) + 2 * 64 + 20}px)" in html.replace(": ", ":")
 
 
-def test_an_estimate_is_never_said_to_be_certain(html):
+def test_an_estimate_is_never_shown_as_certain(html):
     assert not re.search(r"[^r] (0|100) in 100", body_of(html))
 
 
@@ -260,7 +260,7 @@ def test_hostile_names_stay_text(demo_data, hostile):
     html.encode("utf-8")
     page = Page(html)
     assert len(page.all("script")) == 2
-    assert text[:40] in page.text  # as it was: not markup, not a template that ran
+    assert text[:40] in page.text  # unchanged: neither markup nor a template
 
 
 def test_a_tree_without_a_boundary_has_no_distance_section(demo_data):
@@ -269,7 +269,7 @@ def test_a_tree_without_a_boundary_has_no_distance_section(demo_data):
     assert "#distance" not in html
 
 
-def test_without_held_out_data_the_page_says_how_to_get_them(demo_data):
+def test_without_held_out_data_the_page_says_how_to_give_them(demo_data):
     none = dict.fromkeys(("quality", "decisions", "distance", "selected", "view", "check"))
     none["cases"] = []
     html = body_of(render({**demo_data, **none, "n_test": 0}))
@@ -277,7 +277,7 @@ def test_without_held_out_data_the_page_says_how_to_get_them(demo_data):
     assert "case-list" not in html
 
 
-def test_many_leaves_leave_the_outline_only(demo_data):
+def test_a_tree_with_many_leaves_has_only_an_outline(demo_data):
     data = deepcopy(demo_data)
     root = data["tree"]["nodes"][0]
     leaf = next(node for node in data["tree"]["nodes"] if node["name"] is None)
@@ -290,7 +290,7 @@ def test_many_leaves_leave_the_outline_only(demo_data):
 
 
 def chain(leaf, n):
-    """Nodes of a chain of ``n`` tests in preorder: each has a leaf and the next test."""
+    """Return the nodes of a chain of ``n`` tests in preorder."""
     nodes = []
     for depth in range(n):
         up = 2 * depth - 2 if depth else None
@@ -299,7 +299,7 @@ def chain(leaf, n):
     return [*nodes, {**leaf, "id": 2 * n, "parent": 2 * n - 2, "depth": n}]
 
 
-def test_a_chain_of_two_thousand_tests_is_folded_and_the_way_of_a_case_is_nested(demo_data):
+def test_a_chain_of_two_thousand_tests_is_folded_except_for_the_path_of_a_case(demo_data):
     leaf = next(node for node in demo_data["tree"]["nodes"] if node["name"] is None)
     nodes = chain(leaf, 2000)
     data = {**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}}
@@ -308,12 +308,12 @@ def test_a_chain_of_two_thousand_tests_is_folded_and_the_way_of_a_case_is_nested
     assert "+1 leaf</button>" in html
     case = {**demo_data["cases"][0], "leaf": 4000}
     html = render({**data, "cases": [case], "selected": 0, "view": None})
-    page = Page(html)  # which complains about lists that do not match
+    page = Page(html)  # fails if lists do not match
     assert body_of(html).count('class="branch"') == len(nodes)
     assert page.all("li")
 
 
-def test_a_tree_of_one_leaf_is_one_line(demo_data):
+def test_a_tree_with_one_leaf_is_one_line(demo_data):
     leaf = next(node for node in demo_data["tree"]["nodes"] if node["name"] is None)
     nodes = [{**leaf, "id": 0, "parent": None, "depth": 0}]
     cases = [{**case, "leaf": 0} for case in demo_data["cases"]]
@@ -322,7 +322,7 @@ def test_a_tree_of_one_leaf_is_one_line(demo_data):
     assert body_of(html).count("All training cases") == 1
 
 
-def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
+def test_fractions_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
     why = "divided among the branches"
     assert why not in render(demo_data)
     nodes = [{**node, "cases": node["cases"] + 0.512} for node in demo_data["tree"]["nodes"]]
@@ -332,29 +332,29 @@ def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
     assert "1 other attribute does not affect" in page
 
 
-def test_a_distance_that_says_nothing_is_left_out_with_one_sentence(demo_data):
+def test_an_uninformative_distance_is_replaced_by_one_sentence(demo_data):
     html = body_of(render({**demo_data, "distance": {"silent": "It says nothing."}}))
     assert '<p class="note left-out" id="distance">It says nothing.</p>' in html
     assert "Are errors near" not in html
 
 
-def test_the_curve_of_probability_against_distance_is_there_for_wide_and_narrow(html, demo_data):
+def test_the_curve_of_probability_against_distance_has_a_wide_and_a_narrow_form(html, demo_data):
     (curve,) = demo_data["distance"]["by_class"]
     body = body_of(html)
     assert body.count("Probability of malignant against the distance to the boundary</title>") == 2
-    assert body.count('class="here"') == 2  # at the case shown, without JavaScript too
+    assert body.count('class="here"') == 2  # at the selected case, even without JavaScript
     assert curve["line"] is not None
     assert "distance kernel)" in body
 
 
-def test_without_single_cases_the_curve_tells_of_bins(demo_data):
+def test_without_single_cases_the_curve_describes_bins(demo_data):
     curves = [{**curve, "points": None} for curve in demo_data["distance"]["by_class"]]
     body = body_of(render({**demo_data, "distance": {**demo_data["distance"], "by_class": curves}}))
     assert "the observed share among the cases" in body
     assert "our estimate for a case" not in body
 
 
-def test_the_methods_are_a_table_and_small_roc_curves(html, page, demo_data):
+def test_the_methods_are_shown_in_a_table_and_as_small_roc_curves(html, page, demo_data):
     names = [row["name"] for row in demo_data["methods"]]
     curves = [attrs["aria-label"] for attrs in page.all("svg") if "aria-label" in attrs]
     assert [f"ROC curve: {name}" for name in names[1:]] == [c for c in curves if "curve:" in c]
@@ -365,7 +365,7 @@ def test_the_methods_are_a_table_and_small_roc_curves(html, page, demo_data):
     assert "Other methods" not in render({**demo_data, "methods": None})
 
 
-def test_a_tree_of_one_leaf_has_no_picker_of_curves_it_does_not_show():
+def test_a_tree_with_one_leaf_has_no_menu_of_curves():
     X, y = load_iris(return_X_y=True)
     one_leaf = DecisionTreeClassifier(min_samples_leaf=100).fit(X, y)
     model = SmoothedTreeClassifier(one_leaf).fit(X, y)
@@ -374,7 +374,7 @@ def test_a_tree_of_one_leaf_has_no_picker_of_curves_it_does_not_show():
     assert 'data-for="curves"' not in html
 
 
-def test_cases_of_one_class_are_said_to_be_so(demo_data):
+def test_the_page_says_if_all_cases_are_of_one_class(demo_data):
     assert "190 cases the tree had not seen, 71 of them <bdi>malignant</bdi>." in render(demo_data)
     quality = {**demo_data["quality"], "by_class": []}
     assert "190 cases the tree had not seen, all of one class." in render(
@@ -382,7 +382,7 @@ def test_cases_of_one_class_are_said_to_be_so(demo_data):
     )
 
 
-def test_the_page_shows_who_signed_the_tree_and_which_one(tmp_path):
+def test_the_page_shows_who_signed_the_tree_and_if_the_signature_is_for_another_tree(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     tree = kt.C45Classifier().fit(X, X[:, 0] > 0).tree_.sign("<b>Ada", "Fit for use.")

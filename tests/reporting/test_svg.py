@@ -1,4 +1,4 @@
-"""Elements escape what they are given, and every class has its own marker."""
+"""Elements escape text and attributes, and every class has its own marker."""
 
 from xml.etree import ElementTree
 
@@ -13,7 +13,7 @@ def test_elements_escape_text_and_attributes_but_not_elements():
     assert isinstance(inner, Svg)
 
 
-def test_what_was_cut_is_in_the_tooltip():
+def test_the_tooltip_contains_the_full_text_of_a_shortened_label():
     drawn = label("a rather long label", 0, 0, width=40)
     assert "<title>a rather long label</title>" in drawn
 

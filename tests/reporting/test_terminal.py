@@ -17,7 +17,7 @@ def printed(data, **options):
     return out.getvalue()
 
 
-def test_the_table_has_the_figures(demo_data):
+def test_the_table_contains_the_figures(demo_data):
     lines = printed(demo_data, width=100).splitlines()
     for key, (name, _) in SHOWN_METRICS.items():
         line = next(text for text in lines if text.startswith(f"{name}  "))
@@ -41,10 +41,10 @@ def test_the_demo_compares_the_methods_on_the_same_tree(demo_data):
     assert leaves["distinct"] < 10 < kept["distinct"]
 
 
-def test_it_fits_a_terminal_of_eighty_columns(demo_data):
+def test_the_output_fits_a_terminal_of_eighty_columns(demo_data):
     text = printed(demo_data, width=80)
     assert max(map(len, text.splitlines())) <= 80
-    assert "…" not in text  # nothing is cut off to make it fit
+    assert "…" not in text  # no text is shortened
 
 
 def test_without_held_out_cases_there_is_no_table(demo_data):
@@ -53,14 +53,14 @@ def test_without_held_out_cases_there_is_no_table(demo_data):
     assert "Page: /x/page.html" in text
 
 
-def test_the_path_is_never_broken(demo_data):
+def test_a_long_path_is_not_broken_into_lines(demo_data):
     out = io.StringIO()
     path = "/long" * 40 + "/page.html"
     print_report({**demo_data, "page": path}, console.Console(file=out, width=60))
     assert path in out.getvalue()
 
 
-def test_the_figures_for_machines_are_small_and_json(demo_data):
+def test_the_figures_for_programs_are_short_json(demo_data):
     text = json.dumps(figures(demo_data), allow_nan=False)
     assert len(text) < 5_000
     assert json.loads(text)["metrics"] == demo_data["quality"]["metrics"]

@@ -1,11 +1,11 @@
-"""The drawing of a tree shows its questions, branches, decisions and counts."""
+"""The drawing of a tree shows its tests, branches, decisions and counts."""
 
 from keeptree.reporting.tree_chart import MAX_LEAVES, tree_drawing
 from tests.reporting.svg_text import SPACE, parse, texts
 
 
 def stump(name="age", relation="≤ 3", first="no", second="yes"):
-    """A tree of one question and its classes, as ``collect`` gives them."""
+    """Return a tree with one test and its classes, as ``collect`` describes them."""
     shared = {"relation_exact": f"{name} {relation}"}
     nodes = [
         {"id": 0, "parent": None, "depth": 0, "name": name, "relation": "", "relation_exact": "",
@@ -21,10 +21,10 @@ def stump(name="age", relation="≤ 3", first="no", second="yes"):
 
 def test_hostile_names_stay_text_in_the_tree(hostile):
     root = parse(tree_drawing(*stump(hostile, hostile, hostile, hostile)))
-    assert float(root.get("width")) < 1000  # long names are cut
+    assert float(root.get("width")) < 1000  # long names are shortened
 
 
-def test_the_tree_shows_question_branches_decisions_and_counts():
+def test_the_tree_shows_its_test_branches_decisions_and_counts():
     root = parse(tree_drawing(*stump()))
     assert root.get("role") == "img"
     assert root.find(f"{SPACE}title").text == "The tree: 2 leaves, root on the left"
@@ -34,13 +34,13 @@ def test_the_tree_shows_question_branches_decisions_and_counts():
         assert text in shown
 
 
-def test_edges_are_as_wide_as_their_cases_are_many():
+def test_the_width_of_an_edge_is_proportional_to_its_cases():
     root = parse(tree_drawing(*stump()))
     widths = [float(e.get("stroke-width")) for e in root.iter(f"{SPACE}path")]
     assert widths == [1 + 10 * 0.7, 1 + 10 * 0.3]
 
 
-def test_a_tree_with_too_many_leaves_is_left_to_the_outline():
+def test_a_tree_with_too_many_leaves_has_no_drawing():
     tree, classes = stump()
     leaves = [{**tree["nodes"][1], "id": k + 1} for k in range(MAX_LEAVES + 1)]
     assert tree_drawing({"nodes": [tree["nodes"][0], *leaves]}, classes) is None
@@ -52,14 +52,14 @@ def test_the_path_of_a_case_is_highlighted():
     assert lit == {"0", "2"}
 
 
-def test_the_path_carries_the_values_of_the_case_and_the_nearest_test_is_marked():
+def test_the_path_shows_the_values_of_the_case_and_marks_the_nearest_test():
     root = parse(tree_drawing(*stump(), path={0, 2}, tests={2: ("3.5 > 3", True)}))
     assert "3.5 > 3" in texts(root)
     marked = [g.get("data-node") for g in root.iter(f"{SPACE}g") if g.get("class") == "on nearest"]
     assert marked == ["2"]
 
 
-def test_all_text_is_easy_to_read():
+def test_all_text_has_the_same_readable_size():
     root = parse(tree_drawing(*stump("a rather long name of an attribute")))
     assert {float(e.get("font-size")) for e in root.iter(f"{SPACE}text")} == {14.0}
 
