@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Counting(ClassifierMixin, BaseEstimator):
-    """A model that predicts its training class shares, and fails, warns or counts on demand."""
+    """A model that predicts the training class shares and can fail, warn or count its fits."""
 
     def __init__(self, fail_if_rows=None, warn=False, folder=None):
         self.fail_if_rows = fail_if_rows

@@ -51,7 +51,7 @@ def comparison():
     return compare_here(MODELS, X, Y, metrics=[*METRICS, *CURVES], n_splits=5)
 
 
-def test_one_row_for_each_split_model_and_metric(comparison):
+def test_rows_contain_every_split_model_and_metric_once(comparison):
     keys = [(row["split"], row["model"], row["metric"]) for row in comparison.rows]
     assert len(set(keys)) == len(keys) == 5 * 2 * (len(METRICS) + len(CURVES))
     assert comparison.failures == comparison.warnings == []
@@ -126,7 +126,7 @@ def test_the_positive_class_can_be_chosen():
     assert benign.labels == ["malignant", "benign"]
     name = "DecisionTreeClassifier"
     assert (benign.values(name, "recall") != malignant.values(name, "recall")).all()
-    for metric in ("auc", "brier"):  # symmetric
+    for metric in ("auc", "brier"):  # the same for either positive class
         np.testing.assert_allclose(benign.values(name, metric), malignant.values(name, metric))
     with pytest.raises(ValueError, match="no class 'bening'; did you mean 'benign'"):
         compare_here([TREE], X, NAMES, positive="bening")
@@ -414,7 +414,7 @@ def test_the_632_plus_bootstrap_is_not_fooled_by_memorised_noise():
             "model", "accuracy").mean()
         for protocol in ("bootstrap-632", "bootstrap-632+")
     }  # fmt: skip
-    assert error["bootstrap-632"] < 0.35  # 0.368 of it comes from a training error of 0
+    assert error["bootstrap-632"] < 0.35  # 36.8% of it is a training error of 0
     assert error["bootstrap-632+"] == pytest.approx(0.5, abs=0.05)
 
 

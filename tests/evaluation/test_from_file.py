@@ -79,7 +79,7 @@ def test_learning_curves(data, tmp_path, capsys):
 
 def test_an_infinite_loss_is_drawn_and_written(tmp_path, capsys):
     path = tmp_path / "noise.csv"
-    # Every ninth case has another class than its neighbours, so a forest gives that class
+    # Every ninth case differs in class from its neighbours, so a forest gives its class
     # probability 0.
     rows = [f"{x},{'ab'[(x >= 60) ^ (x % 9 == 4)]}" for x in range(120)]
     path.write_text("\n".join(["x,class", *rows]))

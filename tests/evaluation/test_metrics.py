@@ -98,7 +98,7 @@ def test_a_ranking_stays_ahead_until_its_lead_is_no_longer_significant():
 
 @given(answers())
 @settings(max_examples=40, deadline=None)
-def test_probability_metrics(case):
+def test_probability_metrics_agree_with_their_definitions(case):
     truth, p = case
     labels = np.arange(p.shape[1])
     value = {name: m.function(truth, p, labels) for name, m in METRICS.items()

@@ -36,7 +36,7 @@ def test_an_interrupted_study_continues_on_the_cluster(name, cluster, tmp_path):
     study = partial(STUDIES[name], MODELS, *load_iris(return_X_y=True), progress=False)
     here = study(n_jobs=1, results=results)
     lines = results.read_bytes().splitlines(keepends=True)
-    results.write_bytes(b"".join(lines[:2]))  # as after an interruption
+    results.write_bytes(b"".join(lines[:2]))  # as if it had been interrupted
     before = cluster.run_on_scheduler(transitions)
     with parallel_config(backend="dask"):
         there = study(results=results)

@@ -58,7 +58,7 @@ def test_the_cost_matrix_prefers_the_less_accurate_model(table, accuracy, total)
 def test_precision_recall_f_and_weighted_accuracy_follow_the_textbook(table):
     (a, b), (c, d) = table
     truth, decision = cases(table)
-    labels = ["-", "+"]  # the positive class is the last
+    labels = ["-", "+"]  # the positive class comes last
     values = {
         n: METRICS[n].function(truth, decision, labels) for n in ("precision", "recall", "f1")
     }

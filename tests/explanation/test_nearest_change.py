@@ -78,7 +78,7 @@ def problems(draw, missing=0.0):
 
 
 def rules_of(tree, X, arguments):
-    """Return the constraints by column, as the reference reads them."""
+    """Return the constraints of each column in the form that the reference expects."""
     rules = []
     for f, labels in enumerate(tree.categories):
         seen = X[:, f]
@@ -356,7 +356,7 @@ def test_a_case_that_already_has_the_class_needs_no_change(cancer):
     assert "already" in change.sentence
 
 
-def test_the_sentence_says_if_the_tree_never_decides_the_target(cancer):
+def test_the_sentence_says_if_the_tree_never_decides_the_target_class(cancer):
     tree = random_tree(1, n_leaves=3, n_classes=2)
     tree = kt.Tree.from_dict({**tree.to_dict(), "label": [0] * tree.n_nodes})
     X = random_rows(tree, 0)
@@ -488,7 +488,7 @@ def test_a_chain_of_three_thousand_tests_on_two_hundred_columns_can_be_searched(
 
 
 def test_whole_numbers_stay_whole_unless_told_otherwise():
-    # C4.5's thresholds are values of the sample: the next number above 65 is 65.00000000000001.
+    # Thresholds of C4.5 are values of the sample. The next number above 65 is 65.00000000000001.
     rng = np.random.default_rng(0)
     age, insulin = rng.integers(20, 90, 300), rng.integers(0, 2, 300)
     X = pd.DataFrame({"age": age, "insulin": insulin.astype(bool)})

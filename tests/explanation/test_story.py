@@ -203,7 +203,7 @@ def test_the_story_contains_the_trace_of_confdtree(cancer):
     assert "What ConfDTree did" in story.text
 
 
-def test_constraints_reach_the_nearest_change(cancer):
+def test_constraints_apply_to_the_nearest_change(cancer):
     X, y, tree = cancer
     model = kt.SmoothedTreeClassifier(tree).fit(X, y)
     story = kt.explain(model, X.iloc[3], fixed=list(X))

@@ -1,4 +1,4 @@
-"""Small models of every exported kind, fitted to Trees so that nothing is refitted."""
+"""Small models of every exported kind, fitted to ``Tree`` objects so that nothing is refitted."""
 
 import warnings
 from dataclasses import replace
@@ -48,7 +48,7 @@ def missing():
 
 
 def mixed():
-    """Return data with categories and missing values, and a learner that shares them."""
+    """Return data with categories and missing values, which the learner shares among branches."""
     return *mixed_table(), kt.C45Classifier()
 
 

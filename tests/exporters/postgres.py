@@ -28,7 +28,7 @@ def find_binaries():
 def serving():
     """Start a :class:`Server`; stop it and delete its files at the end."""
     binaries = find_binaries()
-    # The path is short because that of a socket has at most 107 characters.
+    # The path must be short, because socket paths have at most 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="kt"))
     user = {}
     if os.getuid() == 0:  # Postgres refuses to run as root

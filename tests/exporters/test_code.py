@@ -96,21 +96,21 @@ def test_exported_code_agrees_with_python(kind, table, name):
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in ("kept", "coherent")])
-def test_code_of_every_kind_of_model_agrees_with_python(kind, name):
+def test_code_for_every_kind_of_model_agrees_with_python(kind, name):
     assert compared(made(kind, "mixed"), name).wrong == 0
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("table", ["two", "three"])
 @pytest.mark.parametrize("kind", PAPERS)
-def test_code_of_the_methods_of_the_papers_agrees_with_python(kind, table, name):
+def test_code_for_the_methods_of_the_papers_agrees_with_python(kind, table, name):
     assert compared(made(kind, table), name).wrong == 0
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("kind", [kt.ConfDTreeClassifier, kt.DistanceKernelClassifier])
 @pytest.mark.parametrize("rule", ["error", "majority"])
-def test_code_of_the_methods_of_the_papers_follows_the_rules_for_missing_values(rule, kind, name):
+def test_code_for_the_methods_of_the_papers_follows_the_rules_for_missing_values(rule, kind, name):
     X, y = mixed_table()
     tree = kt.keep(kt.C45Classifier().fit(X, y))
     rules = {"error": -2, "majority": tree.missing_child}
@@ -189,7 +189,7 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=8, deadline=None)
 @given(names=st.lists(TEXT, min_size=2, max_size=4, unique=True))
-def test_any_text_may_be_a_name_and_a_category(names, name):
+def test_any_text_may_be_a_name_or_a_category(names, name):
     import pandas as pd
 
     rng = np.random.default_rng(1)
@@ -345,7 +345,7 @@ def test_an_exported_module_needs_no_packages(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
-def test_c_code_forbids_the_compiler_to_fuse_products(tmp_path):
+def test_c_code_prevents_the_compiler_from_fusing_products(tmp_path):
     """GCC fuses products by default, which would change the last digits."""
     path = tmp_path / "exported.c"
     kt.export(made("kept", "two"), path, check=0)

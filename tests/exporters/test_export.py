@@ -55,7 +55,7 @@ def test_a_regression_tree_is_refused():
 
 
 class Wrong:
-    """A format whose target gives other answers than Python."""
+    """A format whose target gives different answers from Python."""
 
     def __init__(self, change):
         self.change = change
@@ -105,7 +105,9 @@ def test_a_target_that_is_not_installed_is_named(model, replaced, tmp_path):
     assert kt.export(model, tmp_path / "t.mmd").checked == "not checked: duckdb is not installed"
 
 
-def test_a_second_file_that_already_exists_is_not_replaced_unasked(model, replaced, tmp_path):
+def test_a_second_file_that_already_exists_is_replaced_only_with_overwrite(
+    model, replaced, tmp_path
+):
     replaced(lambda answers: answers)
     (tmp_path / "tree.more").write_text("mine")
     with pytest.raises(ValueError, match=r"tree\.more already exists"):

@@ -1,4 +1,4 @@
-"""Exports of odd data: any name and label, dates, one class, values on the edge of a piece.
+"""Exports of odd data, such as unusual names and labels, dates, and a single class.
 
 `kt.export` scores rows with the target and raises an error if an answer differs.
 """
@@ -56,7 +56,7 @@ def numbers(names, seed=0):
 
 @pytest.mark.parametrize("some", [slice(0, 6), slice(6, 12)], ids=str)
 @pytest.mark.parametrize("name", exporters.FORMATS)
-def test_any_column_name_survives(name, some):
+def test_any_column_name_can_be_exported(name, some):
     X, y = numbers(NAMES[some])
     tree = kt.keep(kt.C45Classifier().fit(X, y))
     assert len(tree.tested) == 6
@@ -64,7 +64,7 @@ def test_any_column_name_survives(name, some):
 
 
 @pytest.mark.parametrize("name", exporters.FORMATS)
-def test_any_class_label_survives(name):
+def test_any_class_label_can_be_exported(name):
     X, _ = numbers(["a", "b"])
     y = np.array(NAMES)[np.digitize(X["a"], np.quantile(X["a"], np.arange(1, 12) / 12))]
     tree = kt.keep(kt.C45Classifier().fit(X, y))
@@ -84,7 +84,7 @@ def test_placeholders_of_our_templates_are_plain_text_in_the_data(name):
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_a_branch_of_several_odd_categories_survives(name):
+def test_a_branch_of_several_odd_categories_can_be_exported(name):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": pd.Categorical.from_codes(rng.integers(0, 12, 400), NAMES)})
     y = (X["a"].cat.codes < 6).to_numpy() ^ (rng.random(400) < 0.05)
@@ -97,7 +97,7 @@ def test_a_branch_of_several_odd_categories_survives(name):
 def test_a_ranking_of_many_regions_can_be_exported(dialect):
     X = pd.DataFrame({"a": np.arange(300.0)})
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, np.arange(300) % 2))
-    assert tree.n_leaves == 300  # 150 regions of each class, and SQLite functions take 100 values
+    assert tree.n_leaves == 300  # 150 per class, but SQLite functions take 100 values
     assert export(
         kt.GeometricRankClassifier(tree).fit(X, np.arange(300) % 2), "sql", dialect=dialect
     )

@@ -92,7 +92,7 @@ def test_any_oblique_tree_agrees_with_python(tree, target):
 @pytest.mark.parametrize("target", ["python", "javascript", "c"])
 @settings(max_examples=3, deadline=None)
 @given(tree=oblique_trees(missing=RULES))
-def test_the_code_of_any_oblique_tree_agrees_with_python(tree, target):
+def test_code_for_any_oblique_tree_agrees_with_python(tree, target):
     assert compared(tree, target, 80).wrong == 0
 
 
@@ -139,7 +139,7 @@ def test_no_number_is_too_large_or_too_small_for_postgres(server):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_dialect_can_be_parsed(dialect):
+def test_the_sql_of_every_dialect_can_be_parsed(dialect):
     for model in ("smoothed", "margin"):
         text = sql.write(subject_of(made(model, "float32")), dialect=dialect)[".sql"]
         parsed = sqlglot.parse(text, dialect=dialect)

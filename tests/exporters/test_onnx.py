@@ -93,7 +93,7 @@ def fitted():
     def fit(data, model):
         if (data, model) not in known:
             X, y, learner = known.setdefault(data, DATA[data]())
-            tree = kt.keep(learner.fit(X, y))  # without its learner: nothing is refitted
+            tree = kt.keep(learner.fit(X, y))  # it has no learner, so nothing is refitted
             known[data, model] = subject_of(
                 tree if model == "tree" else MODELS[model](tree).fit(X, y)
             )

@@ -112,7 +112,7 @@ def test_a_view_in_postgres_keeps_all_columns(server):
     ],
 )
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_dialect_can_be_parsed(model, data, form, dialect):
+def test_the_sql_of_every_dialect_can_be_parsed(model, data, form, dialect):
     if model == "distance" and not DIALECTS[dialect].single:
         pytest.skip("refused, which another test checks")
     if model == "kept" and not DIALECTS[dialect].fold:
@@ -142,13 +142,13 @@ def hostile_table():
 
 @pytest.mark.parametrize("model", ["laplace", "soft"])
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
-def test_hostile_names_and_labels_survive(model, dialect):
+def test_hostile_names_and_labels_are_exported_correctly(model, dialect):
     X, y = hostile_table()
     check(MODELS[model](kt.keep(kt.C45Classifier().fit(X, y))).fit(X, y), dialect)
 
 
 @pytest.mark.parametrize("model", ["laplace", "soft"])
-def test_hostile_names_and_labels_survive_in_postgres(model, server):
+def test_hostile_names_and_labels_are_exported_correctly_to_postgres(model, server):
     X, y = hostile_table()
     subject = subject_of(MODELS[model](kt.keep(kt.C45Classifier().fit(X, y))).fit(X, y))
     rows = sample_rows(subject, 200)

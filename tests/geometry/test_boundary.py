@@ -160,7 +160,7 @@ def test_the_nearest_point_really_has_another_class_and_lies_at_the_stated_dista
     np.testing.assert_array_equal(tree.route(point), nearest.leaf[there])
     for x, p, d in zip(X[there], point, nearest.distance[there], strict=True):
         moved = measure(tree, boundary.metric_, x, p)
-        assert moved == pytest.approx(d, rel=1e-6, abs=1e-6)  # the point is the next float32 number
+        assert moved == pytest.approx(d, rel=1e-6, abs=1e-6)  # the point is one float32 further
 
 
 def measure(tree, metric, x, p):
@@ -497,7 +497,7 @@ def test_a_case_on_a_threshold_has_distance_zero_and_moves_just_beyond_it():
     np.testing.assert_array_equal(boundary.signed_distance([[2.5, 0.0]]), [[0.0, 0.0]])
 
 
-def test_the_nearest_point_has_the_target_class_and_a_case_of_that_class_stays():
+def test_the_nearest_point_has_the_target_class_and_a_case_of_that_class_does_not_move():
     tree = make(CASES[2])
     X = random_rows(tree, 12, n=60)
     rows, boundary = decode(tree, X), fitted(tree, X)
@@ -599,7 +599,7 @@ def test_a_missing_value_without_a_rule_is_refused_naming_the_row():
             call(X)
 
 
-def test_labels_become_codes_of_the_tree_classes(monkeypatch):
+def test_labels_are_converted_to_class_codes_of_the_tree(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
     labels = np.array(["yes", "no"])[y]
     boundary, samples = Boundary(DecisionTreeClassifier(max_depth=2).fit(X, labels)), []

@@ -11,7 +11,7 @@ from tests.strategies import random_rows
 
 @settings(max_examples=30, deadline=None)
 @given(problems(missing=0.3))
-def test_every_row_is_in_exactly_one_cell_with_its_class(problem):
+def test_every_row_is_in_exactly_one_cell_which_has_its_class(problem):
     tree, _, row, _ = problem
     rows = np.vstack([row[None], random_rows(tree, 3, n=30)])
     rows[1:, np.isnan(row)] = np.nan

@@ -80,7 +80,7 @@ def test_the_distance_is_the_cost_of_the_nearest_change(problem):
     rows = decode(tree, X)
     options = {"X": rows, "metric": boundary.metric_, "within_data": False, "steps": steps}
     cost = kt.nearest_change(tree, rows, **options).cost
-    # Without a step, a change ends at the next float32 number, but the distance at the threshold.
+    # Without a step, the distance ends at the threshold, but the change at the next float32 number.
     exact = tree.compare_dtype == "float64"
     np.testing.assert_allclose(boundary.distance(rows), cost, atol=1e-9 if exact else 1e-6)
 
@@ -213,7 +213,7 @@ def test_a_region_without_a_multiple_cannot_be_reached():
     assert Boundary(tree).fit([[0.0], [5.0]]).distance([[2.0]])[0] > 0
     boundary = on_grid(tree, 1)
     assert np.isinf(boundary.distance([[2.0], [3.0]])).all()
-    # A case between the thresholds can still leave.
+    # A case between the thresholds can still leave the region.
     assert boundary.distance([[2.5]]).tolist() == [0.5]
 
 
@@ -227,7 +227,7 @@ def test_a_grid_does_not_change_the_costs_of_categories():
     )
 
 
-def test_the_observed_grid_is_found_from_the_training_sample():
+def test_the_observed_grid_is_derived_from_the_training_sample():
     X, y = load_iris(return_X_y=True)
     X[:, 3] = np.rint(X[:, 3])
     X[:, 2] += np.random.default_rng(0).normal(size=len(X)) / 7
@@ -255,7 +255,7 @@ def test_an_invalid_grid_raises_a_clear_error(grid, message):
         Boundary(tree, grid=grid).fit(decode(tree, random_rows(tree, 0)))
 
 
-def test_without_a_step_the_grid_changes_nothing():
+def test_an_observed_grid_without_steps_changes_nothing():
     tree = random_tree(1, 30, 3, 4, 1)
     rows = decode(tree, random_rows(tree, 2, n=50))
     plain, same = Boundary(tree).fit(rows), Boundary(tree, grid="observed").fit(rows)

@@ -72,7 +72,7 @@ def test_custom_scales_and_costs_are_used_and_the_given_metric_is_not_changed():
     assert not hasattr(metric, "factor_")
 
 
-def test_nominal_costs_are_overlap_times_the_attributes_cost():
+def test_nominal_costs_are_the_overlap_times_the_cost_of_the_attribute():
     metric = Metric(costs={3: 2.5}).fit(rows(), TREE)
     expected = 2.5 * (1 - np.eye(N_CATEGORIES))
     np.testing.assert_array_equal(metric.category_costs_[3], expected)

@@ -97,7 +97,7 @@ def test_the_separator_is_the_plane_along_whose_normal_the_row_moves_most():
     np.testing.assert_allclose(found.distance, [np.sqrt(18), 2.0, np.hypot(0.2, 4.0)], rtol=1e-12)
 
 
-def test_tests_of_a_missing_value_do_not_count_in_the_distance():
+def test_tests_that_need_a_missing_value_do_not_add_to_the_distance():
     tree = kt.keep(example_tree(), missing="majority")
     boundary = kt.Boundary(tree).fit([[1.0, 2.0], [5.0, 1.0], [9.0, 3.0]])
     assert boundary.distance([[1.0, np.nan]]).tolist() == [0.0]

@@ -174,7 +174,7 @@ def test_a_pipeline_is_folded_into_its_raw_columns(model):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=200), "colour": rng.choice(["red", "blue"], 200)})
     y = np.where((frame["x"] > 0) ^ (frame["colour"] == "red"), "yes", "no")
-    one_hot = OneHotEncoder()  # sparse, its default
+    one_hot = OneHotEncoder()  # its output is sparse by default
     columns = make_column_transformer((one_hot, ["colour"]), sparse_threshold=1)
     only_colour = make_pipeline(columns, DecisionTreeClassifier(max_depth=1)).fit(frame, y)
     sparse = with_estimator(model, FrozenEstimator(only_colour)).fit(frame, y)
@@ -248,7 +248,7 @@ def test_scoring_many_rows_needs_little_memory(model, cancer, cancer_tree):
     X, y = cancer
     fitted = with_estimator(model, kt.keep(cancer_tree)).fit(X, y)
     output(fitted, X)
-    rows = np.tile(X, (600, 1)).astype(np.float32)  # 341 400 rows: 82 MB as float64
+    rows = np.tile(X, (600, 1)).astype(np.float32)  # 341,400 rows, 82 MB as float64
     tracemalloc.start()
     result = output(fitted, rows)
     _, peak = tracemalloc.get_traced_memory()
@@ -304,7 +304,7 @@ def test_a_missing_value_without_a_rule_is_refused(cancer, cancer_tree):
 
 
 @every_model
-def test_the_columns_of_a_kept_model_must_be_those_of_x(model):
+def test_x_must_have_the_columns_of_the_kept_model(model):
     X, y = load_iris(return_X_y=True, as_frame=True)
     clf = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     for kept in (FrozenEstimator(clf), kt.keep(clf)):

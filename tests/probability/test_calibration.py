@@ -124,7 +124,7 @@ def test_each_class_is_covered_as_stated_out_of_fold_and_held_out(n_classes):
             error = 3 * np.sqrt(0.09 / n_c + 0.09 / (truth == c).sum())
             covered = sets[truth == c, c].mean()
             assert covered > 0.9 - error
-            if source == "out of fold":  # leaves have ties, which only raise the coverage
+            if source == "out of fold":  # ties in leaves raise the coverage of the other
                 assert covered < 0.9 + error
 
 

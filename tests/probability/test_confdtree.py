@@ -276,7 +276,7 @@ def test_the_trace_describes_the_worked_example():
 
 
 @quiet
-def test_every_trace_ends_in_the_probabilities():
+def test_every_trace_ends_with_the_probabilities():
     for seed in range(6):
         tree = random_tree(seed, n_leaves=20, n_classes=4, n_nominal=seed % 3, missing="mixed")
         X = decode(tree, random_rows(tree, seed, n=150, missing=0.1))
@@ -300,7 +300,7 @@ def test_affected_cases_are_those_that_change_by_a_tenth():
     assert fitted(z_other=0.5, fine=0.09).affected(CASE, change=0.09).all()
 
 
-def test_affected_scores_blocks_of_rows_in_one_pool_of_threads(monkeypatch):
+def test_affected_uses_a_single_pool_of_threads(monkeypatch):
     model, pools = fitted(), []
 
     def map_rows(*arguments, **options):
@@ -336,7 +336,7 @@ def test_a_nominal_test_is_checked_only_if_requested():
 def test_balance_weights_cases_inversely_to_the_size_of_their_class():
     tree, X, y = paper_example()
     few = np.ones(300)
-    few[:100] = 0.5  # half as many of A
+    few[:100] = 0.5  # halve the weight of A
     even = kt.ConfDTreeClassifier(tree, options={"balance": True}).fit(X, y)
     np.testing.assert_allclose(even.predict_proba(CASE), fitted().predict_proba(CASE))
     model = kt.ConfDTreeClassifier(tree, z_other=0.5, options={"balance": True}).fit(X, y, few)
@@ -383,7 +383,7 @@ def test_a_forest_is_the_mean_of_its_corrected_trees(iris):
 # --- Invalid input ---------------------------------------------------------------------------
 
 
-def test_if_no_test_can_be_checked_the_tree_answers_with_one_warning():
+def test_if_no_test_can_be_checked_the_probabilities_are_those_of_the_tree():
     tree, X, y = paper_example()
     with pytest.warns(UserWarning, match="No test of the tree can be checked") as caught:
         model = kt.ConfDTreeClassifier(tree, m=1000).fit(X, y)

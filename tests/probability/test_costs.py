@@ -31,7 +31,7 @@ def test_the_cheapest_class_has_the_least_expected_cost(p, matrix):
         assert decided == min(range(3), key=expected.__getitem__)
 
 
-def test_costs_that_are_not_given_by_name_are_zero_or_one():
+def test_costs_that_a_dict_omits_are_zero_or_one():
     by_name = {"b": {"a": 7, "b": -1}}
     np.testing.assert_array_equal(
         read_costs(by_name, np.array(["a", "b", "c"])), [[0, 1, 1], [7, -1, 1], [1, 1, 0]]
@@ -97,7 +97,7 @@ def test_costs_by_name_are_saved_as_a_matrix(iris, tmp_path):
     assert clone(loaded).costs == loaded.costs
 
 
-def test_costs_must_fit_the_way_of_deciding_and_the_classes(iris):
+def test_costs_must_match_decide_and_the_number_of_classes(iris):
     X, y = iris
     with pytest.raises(ValueError, match='decide="cost" needs costs'):
         kt.SmoothedTreeClassifier(decide="cost").fit(X, y)

@@ -215,7 +215,7 @@ def test_separators_follow_the_true_probability_and_leaves_do_not():
     # Leave out the sharp edge, which a window of 0.05 blurs, and 0, where the separators meet.
     away = (np.abs(grid[:, 0] - 0.25) > 0.08) & (np.abs(grid[:, 0]) > 0.01)
     assert error["separator"][away].max() < 0.04
-    # A leaf ends at its border and cannot tell its blurred side from its sharp one.
+    # Estimates in a leaf ignore cases beyond its border and mix its blurred and sharp sides.
     assert error["leaf"][away].max() > 0.2
     assert error["leaf"][away].mean() > 3 * error["separator"][away].mean()
 

@@ -19,7 +19,7 @@ def model(folder):
 
 def test_codes_stay_categories_and_booleans_become_numbers(model):
     assert model.tree_.categories[2] == ("01", "2", "x3")
-    assert model.tree_.categories[3] is None  # a boolean is 1 or 0
+    assert model.tree_.categories[3] is None  # booleans become 1 and 0
 
 
 def test_a_given_tree_is_kept_and_its_columns_are_found_by_name(folder):

@@ -37,7 +37,7 @@ def model(waves):
     return kt.KeptTreeClassifier(tree).fit(X, y)
 
 
-def test_rows_go_where_the_splits_send_them(waves):
+def test_rows_follow_the_splits(waves):
     clf, X, y = waves
     tree = kt.keep(clf)
     splits = replace(split_quantiles(Sample(tree, X, y)), missing=np.zeros(1, dtype=np.int32))
@@ -163,7 +163,7 @@ def test_damaged_splits_are_refused(model, field, at, value):
         replace(splits, **{field: values}).check(tree)
 
 
-def test_quantiles_are_taken_of_the_columns_that_the_tree_tests(waves):
+def test_quantiles_come_from_the_columns_that_the_tree_tests(waves):
     clf, X, y = waves
     tree = kt.keep(clf)
     splits = split_quantiles(Sample(tree, X, y))
@@ -208,7 +208,7 @@ def test_each_comparison_with_a_quantile_adds_a_curve_of_one_column(tree, seed):
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_only_a_small_sample_is_compared_with_quantiles(waves, monkeypatch, large):
+def test_quantile_tests_are_added_only_for_a_small_sample(waves, monkeypatch, large):
     _, X, y = (part[:300] if isinstance(part, np.ndarray) else part for part in waves)
     monkeypatch.setattr(further_tests, "_FEWEST_ROWS", 100 if large else 1000)
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y)

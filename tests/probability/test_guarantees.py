@@ -61,7 +61,7 @@ def test_a_class_with_two_or_three_cases_is_in_every_set(rare):
     y[:rare] = 2
     model = kt.KeptTreeClassifier(LEARNER).fit(X, y)
     sets = check_nested(model, X[:50])
-    assert sets[LEVELS.index(0.8)][:, 2].all()  # 0.8 / 0.2 = 4 cases are needed
+    assert sets[LEVELS.index(0.8)][:, 2].all()  # excluding it would need 0.8 / 0.2 = 4 cases
 
 
 def test_a_class_with_a_single_case_needs_held_out_cases():
@@ -72,7 +72,7 @@ def test_a_class_with_a_single_case_needs_held_out_cases():
     with pytest.raises(ValueError, match="two cases of each, calibrates itself"):
         model.predict_set(X)
     new, outcome, _ = draw(200, 3)
-    sets = check_nested(model.calibrate(new, outcome), X[:50])  # without the rare class
+    sets = check_nested(model.calibrate(new, outcome), X[:50])  # none of the rare class
     assert sets[0][:, 2].all()
 
 

@@ -100,7 +100,7 @@ def test_contributions_add_up_to_the_log_odds(iris, labels, coherent):
     assert parts.test.shape[:2] == (len(X), len(parts.node))
 
 
-def test_contributions_of_tests_follow_that_of_the_margin_expert(cancer, cancer_tree):
+def test_contributions_of_tests_correlate_with_that_of_the_margin_expert(cancer, cancer_tree):
     X, y = cancer
     model = fitted(cancer_tree, X, y)
     parts = model.contributions(X)
@@ -168,7 +168,7 @@ def test_a_class_with_one_member_prevents_refits_with_one_warning():
         lambda X: np.where(np.arange(3) == 1, 7.0, X),
         lambda X: np.round(X),
     ],
-    ids=["wild scales", "a constant column", "ties"],
+    ids=["extreme scales", "a constant column", "ties"],
 )
 def test_odd_columns_give_valid_probabilities(change):
     X, y = small_sample()

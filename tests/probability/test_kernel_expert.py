@@ -57,7 +57,7 @@ def test_kernel_sums_agree_with_the_reference(tree, seed, missing, most):
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 300), width=st.sampled_from([4, 8]))
 def test_the_nearest_landmark_agrees_with_the_reference(seed, n, width):
     rng = np.random.default_rng(seed)
-    points = rng.integers(0, 4, size=(n, width)).astype(np.float32)  # many are equally near
+    points = rng.integers(0, 4, size=(n, width)).astype(np.float32)  # many ties
     landmarks = rng.integers(0, 4, size=(9, width)).astype(np.float32)
     nearest = np.empty(n, dtype=np.int64)
     nearest_landmark(points, landmarks, nearest)

@@ -14,7 +14,7 @@ from keeptree.probability.kernel_space import embed
 
 @pytest.fixture(scope="module")
 def large():
-    """Return a sample and its tree with some thousand leaves on three attributes."""
+    """Return a sample of three attributes and its tree with several thousand leaves."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 3)) * [1.0, 1e-6, 1e9]
     y = rng.integers(2, size=len(X))

@@ -67,7 +67,7 @@ def test_each_separator_has_its_own_plane(cancer, cancer_tree):
 
 
 def noise_along_the_boundary(n, seed):
-    """Return a problem with one test on x, whose noise changes with z along the boundary."""
+    """Return data whose classes change at x = 0, with more noise where z is positive."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, size=(n, 2))
     wrong = rng.random(n) < np.where(X[:, 1] > 0, 0.4, 0.02)

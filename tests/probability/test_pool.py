@@ -77,7 +77,7 @@ def test_the_weights_minimise_the_penalised_loss():
         assert minimize_scalar(along, bounds=(-0.2, 0.2), method="bounded").fun >= least - 1e-4
 
 
-def test_with_few_cases_the_weights_stay_near_equal():
+def test_with_few_cases_the_weights_stay_nearly_equal():
     opinions = random_opinions(0, 3, 2, 2)
     pool = fit_pool("abc", opinions, np.array([0, 1]), np.ones(2), np.array([0.5, 0.5]))
     assert np.abs(pool.weights - 1 / 3).max() < 1

@@ -61,7 +61,7 @@ def test_a_small_class_reduces_the_folds_and_a_single_case_prevents_them_with_a_
         assert np.isfinite(p).all()
 
 
-def test_a_tree_without_learner_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
+def test_a_tree_without_its_learner_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
     X, y = iris
     tree = kt.keep(iris_tree)
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ from keeptree.probability.methods import METHODS
 TREE_DECIDES = {"check_classifiers_train": "predict returns the decision of the tree"}
 
 
-# The strengths are chosen on folds of the sample. Repeated rows give other folds than weights do,
+# The strengths are chosen on folds of the sample. Repeated rows and weights give different folds,
 # so the choice may differ. scikit-learn expects the same failure of its own estimators that
 # cross-validate.
 REFITS = {"check_sample_weight_equivalence_on_dense_data": "chosen by cross-validation"}

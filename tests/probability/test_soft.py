@@ -89,7 +89,7 @@ def test_the_probability_of_a_single_test_rises_with_the_attribute_through_one_h
     X = np.linspace(0, 5, 21)[:, None]
     p = fitted(tree, X, strength=0.3, shrinkage=5.0).predict_proba(X)[:, 1]
     assert (np.diff(p) > 0).all()
-    # The next value above the threshold 2.5 is 2.75, so the middle of the soft test lies between.
+    # The next value above the threshold 2.5 is 2.75, so the soft test is centred between them.
     assert p[10] == pytest.approx(1 - p[11])
     assert p[10] < 0.5
     between = fitted(tree, X + 0.125, strength=0.3, shrinkage=5.0)

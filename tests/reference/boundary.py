@@ -85,7 +85,7 @@ def leaf_distance(leaf, metric, x):
 
 
 def distances(tree, metric, X, leaves=None):
-    """Return the distance of each row to each reachable leaf."""
+    """Return the distance from each row to each reachable leaf."""
     leaves = reachable_leaves(tree) if leaves is None else leaves
     X = compared(tree, X)
     return np.array([[leaf_distance(leaf, metric, x) for leaf in leaves] for x in X])
@@ -109,7 +109,7 @@ def signed_distance(tree, metric, X):
 
 
 def nearest_leaf(tree, metric, X, own):
-    """Return the nearest leaf of another class than ``own``, and its distance.
+    """Return the nearest leaf of a class other than ``own``, and its distance.
 
     Ties go to the first leaf in preorder.
     """

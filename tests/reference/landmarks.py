@@ -22,7 +22,7 @@ def class_sums(expert, row):
 
 
 def probability(expert, row):
-    """Return the class probabilities of one row: the sums plus pseudo-cases shared by the prior."""
+    """Return the class probabilities of one row: the sums plus prior pseudo-cases."""
     sums = [
         s + expert.pseudo_cases * p
         for s, p in zip(class_sums(expert, row), expert.prior, strict=True)

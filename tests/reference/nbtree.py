@@ -1,4 +1,4 @@
-"""NBTree in plain Python: slow and recursive, as in rule 13 of J48_RULES; splits are J48's."""
+"""NBTree in plain Python: slow and recursive, by rule 13 of J48_RULES, with the splits of J48."""
 
 import math
 
@@ -83,7 +83,7 @@ def deal_shuffled(label, random):
 
 
 class NBTreeReference(Reference):
-    """An NBTree; rows come in file order, and every search sorts them by the numeric columns."""
+    """An NBTree; rows start in file order, and every search sorts them by the numeric columns."""
 
     def grow(self, rows):
         node = Node(self.class_counts(rows), rows)

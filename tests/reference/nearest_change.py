@@ -42,7 +42,7 @@ def candidates(tree, f, value, rule):
 
 
 def nearest_change(tree, row, rules, metric, wanted=None, max_changes=None):
-    """Return the least cost of all combinations with another decision, or with the wanted one."""
+    """Return the least cost of all combinations with another decision, or the wanted decision."""
     columns = [candidates(tree, f, row[f], rules[f]) for f in range(tree.n_features)]
     tested = set(tree.feature[tree.kind != 0].tolist())
     columns = [c if f in tested else c[:1] for f, c in enumerate(columns)]

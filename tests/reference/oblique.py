@@ -56,7 +56,7 @@ def leaf_halves(tree):
 
 
 def has_room(normals, bounds, factor):
-    """Return whether a ball of radius 1e-9 fits between half-spaces, by a linear program."""
+    """Return whether a ball of radius 1e-9 fits into the region, by a linear program."""
     if not len(normals):
         return True
     slope = normals / factor

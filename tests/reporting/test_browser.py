@@ -145,7 +145,7 @@ def test_the_what_if_panel_works_with_the_keyboard(panel):
     assert lock.get_attribute("aria-pressed") == "true"
 
 
-def test_cases_can_be_sorted_filtered_and_picked(plain):
+def test_cases_can_be_sorted_filtered_and_selected(plain):
     rows = plain.page.locator(".case")
     assert rows.count() == 6
     plain.page.select_option("#show", "all")
@@ -381,7 +381,7 @@ def test_a_single_case_can_be_printed_alone(plain):
     assert plain.page.is_visible("#quality")
 
 
-def test_saved_charts_look_as_on_the_page(opened, plain_page):
+def test_saved_charts_look_like_those_on_the_page(opened, plain_page):
     plain = opened(plain_page, viewport={"width": 1900, "height": 900})  # room for the drawing
     plain.page.click("#distance summary >> nth=0")
     for name in ("tree", "roc", "reliability", "distances", "probability-by-distance"):
@@ -489,7 +489,7 @@ def test_the_page_stays_small_with_a_thousand_leaves_and_two_hundred_columns(ope
             });
         }"""
     )
-    assert 0 < np.median(drawn) < 2_000, drawn  # a change redraws only part of up to 5,000 nodes
+    assert 0 < np.median(drawn) < 2_000, drawn  # a change redraws only part of the page
 
 
 def one_leaf():

@@ -34,7 +34,7 @@ def mixed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def booleans(tmp_path_factory):
-    """Return a model of booleans, data that spell them true and false, and its page."""
+    """Return a model with a boolean column, data that spell it true and false, and a page."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.integers(18, 80, 200), "smoker": rng.random(200) < 0.4})
     y = np.where((X.age > 50) | X.smoker, "yes", "no")

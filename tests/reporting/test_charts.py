@@ -115,7 +115,7 @@ def test_the_ring_marks_the_selected_case_and_is_hidden_without_one():
     assert 'class="here off"' in curve_chart(distance_curve(), classes)
 
 
-def test_the_ring_is_hidden_for_a_case_of_another_of_three_classes():
+def test_the_ring_is_hidden_for_a_case_of_another_class_if_there_are_three():
     case = {"decision": 0, "distance": 1.0, "p": [0.5, 0.3, 0.2]}
     assert 'class="here off"' in curve_chart(distance_curve(), classes_named(*"abc"), case)
 
@@ -126,7 +126,7 @@ def test_a_strip_has_a_bar_for_each_nonempty_bin_and_a_tick_for_each_threshold_i
     bars, tick = root.iter("path")
     assert bars.get("d").count("M") == 2
     assert tick.get("data-at") == "1.5"
-    assert root.get("width") is None  # it is as wide as its control
+    assert root.get("width") is None  # its width follows its control
     assert ElementTree.fromstring(strip({**attribute, "bins": None})) is not None
 
 
@@ -146,7 +146,7 @@ def test_the_label_of_a_median_far_to_the_right_is_on_its_left_and_the_count_opp
         {e.text: (float(e.get("x")), e.get("text-anchor")) for e in root.iter(f"{SPACE}text")}[text]
         for text in ("✓ 4 correct", "✗ 2 errors")
     )
-    assert hits[1] == "start"  # their median is 0.7 of 1
+    assert hits[1] == "start"  # the median, 0.7, is far to the right
     assert errors[1] == "end"
     assert hits[0] < errors[0]
     medians = [e for e in root.iter(f"{SPACE}text") if e.text.startswith("median")]

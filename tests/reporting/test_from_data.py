@@ -46,7 +46,7 @@ def test_splitting_keeps_the_type_of_the_labels(kind):
         assert type(train) is type(kind(y))
 
 
-def test_the_report_knows_if_the_tree_was_grown_or_given(tmp_path):
+def test_the_report_records_whether_the_tree_was_grown_or_given(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     learner = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0)
     grown = report_data(X, y, tree=learner, out=tmp_path / "grown.html")

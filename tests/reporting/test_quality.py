@@ -1,4 +1,4 @@
-"""The figures agree with scikit-learn, their intervals with a plain bootstrap."""
+"""The figures agree with scikit-learn, and their intervals with a plain bootstrap."""
 
 import tracemalloc
 

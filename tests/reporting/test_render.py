@@ -1,4 +1,4 @@
-"""The page shows the figures of the dict, loads nothing and runs only its own script."""
+"""The page shows the figures of the dict, loads no other files and runs only its own script."""
 
 import base64
 import dataclasses
@@ -180,7 +180,7 @@ def test_every_picture_has_a_name_or_is_hidden(page):
 def test_every_field_has_a_label(page):
     labelled = {attrs.get("for") for attrs in page.all("label")}
     for attrs in page.all("input") + page.all("select"):
-        around = attrs.get("type") == "checkbox"  # its label is around it
+        around = attrs.get("type") == "checkbox"  # its label encloses it
         assert around or attrs.get("aria-label") or attrs["id"] in labelled
 
 

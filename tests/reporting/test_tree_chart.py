@@ -34,7 +34,7 @@ def test_the_tree_shows_its_test_branches_decisions_and_counts():
         assert text in shown
 
 
-def test_the_width_of_an_edge_is_proportional_to_its_cases():
+def test_the_width_of_an_edge_grows_with_its_cases():
     root = parse(tree_drawing(*stump()))
     widths = [float(e.get("stroke-width")) for e in root.iter(f"{SPACE}path")]
     assert widths == [1 + 10 * 0.7, 1 + 10 * 0.3]
