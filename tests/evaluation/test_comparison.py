@@ -403,7 +403,7 @@ def test_the_632_plus_bootstrap_agrees_with_efron_and_tibshirani(learner, data):
     assert 1 - found.values("model", "accuracy").mean() == pytest.approx(expected)
     assert list(found.metrics) == ["accuracy", "log_loss", "f1", "auc"]
     assert np.isfinite(found.values("model", "log_loss")).all()
-    # F1 has no value for independent predictions.
+    # The no-information rate is not defined for F1.
     assert np.isnan(found.values("model", "f1")).all()
 
 

@@ -39,7 +39,7 @@ def test_the_correction_widens_the_interval_and_raises_the_p_value():
 
 
 def test_on_resampled_splits_only_the_corrected_test_keeps_its_level():
-    # The 30 splits share an error, as overlapping training parts do, but no real difference.
+    # The 30 splits share a random error, as overlapping training parts do. No difference is real.
     rng = np.random.default_rng(0)
     results = [
         paired_difference(rng.normal(0, np.sqrt(0.5)) + rng.normal(size=30), test_share=0.5)

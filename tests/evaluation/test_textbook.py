@@ -11,8 +11,8 @@ from keeptree.evaluation.significance import accuracy_interval, compare_accuraci
 SCORE = [0.95, 0.93, 0.87, 0.85, 0.85, 0.85, 0.76, 0.53, 0.43, 0.25]
 TRUTH = np.array(list("++---+-+-+")) == "+"
 
-# Columns of the example: threshold, TPR, FPR. The example has a column for each of three cases at
-# 0.85 in arbitrary order; we have one column per threshold, the first of the three.
+# Columns of the example: threshold, TPR, FPR. The example has three columns for the three cases at
+# 0.85, in arbitrary order. We keep the first of them, so that each threshold has one column.
 TABLE = [(0.25, 1, 1), (0.43, 0.8, 1), (0.53, 0.8, 0.8), (0.76, 0.6, 0.8), (0.85, 0.6, 0.6),
          (0.87, 0.4, 0.2), (0.93, 0.4, 0), (0.95, 0.2, 0), (1.00, 0, 0)]  # fmt: skip
 

@@ -439,7 +439,7 @@ def test_a_pipeline_that_cannot_be_folded_is_refused_with_advice(cancer):
         kt.nearest_change(pipeline, X.iloc[3], X=X)
 
 
-def test_a_folded_pipeline_changes_raw_values(cancer):
+def test_the_nearest_change_of_a_folded_pipeline_is_in_raw_values(cancer):
     X, y, _, _ = cancer
     pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X, y)
     change = kt.nearest_change(pipeline, X.iloc[3], X=X)

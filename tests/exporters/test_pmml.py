@@ -43,7 +43,7 @@ def evaluate(subject, rows, **options):
 
 
 def differences(subject, n=300, **options):
-    """Compare the document with Python; of mixed leaves, compare only the probabilities."""
+    """Compare the document with Python; for mixed leaves, only the probabilities count."""
     rows = sample_rows(subject, n)
     theirs, ours = evaluate(subject, rows, **options), answers_of_python(subject, rows.X)
     mixed = theirs.leaf < 0

@@ -303,7 +303,7 @@ def test_a_missing_column_is_an_error_in_sqlite_and_not_a_string():
 
 
 def score_text(text, source, dialect, n=200):
-    """Compare a query that reads ``keeptree_rows`` and keeps ``keeptree_id`` with Python."""
+    """Compare Python with a query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
     subject = subject_of(source)
     rows = sample_rows(subject, n)
     theirs = run_query({".sql": text}, subject, rows, dialect)

@@ -160,7 +160,8 @@ def test_the_nearest_point_really_has_another_class_and_lies_at_the_stated_dista
     np.testing.assert_array_equal(tree.route(point), nearest.leaf[there])
     for x, p, d in zip(X[there], point, nearest.distance[there], strict=True):
         moved = measure(tree, boundary.metric_, x, p)
-        assert moved == pytest.approx(d, rel=1e-6, abs=1e-6)  # the point is one float32 further
+        # The point lies one float32 beyond the threshold, where the distance ends.
+        assert moved == pytest.approx(d, rel=1e-6, abs=1e-6)
 
 
 def measure(tree, metric, x, p):
@@ -573,7 +574,7 @@ def test_nearest_points_of_a_scikit_learn_tree_agree_with_its_own_predictions():
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 @pytest.mark.parametrize("column", [0, 1])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_infinity_is_refused_naming_row_and_column_even_if_no_test_uses_the_column(
+def test_the_error_for_infinity_names_row_and_column_even_if_no_test_uses_the_column(
     bad, column, order
 ):
     boundary = Boundary(stump()).fit(np.eye(2))
@@ -588,7 +589,7 @@ def test_infinity_is_refused_naming_row_and_column_even_if_no_test_uses_the_colu
         boundary.algebraic_distance(X)
 
 
-def test_a_missing_value_without_a_rule_is_refused_naming_the_row():
+def test_the_error_for_a_missing_value_without_a_rule_names_the_row():
     boundary = Boundary(stump()).fit(np.eye(2))
     X = np.zeros((300, 2))
     X[123, 1] = np.nan  # no test uses this column

@@ -206,7 +206,7 @@ def test_nominal_attributes_and_missing_values_are_scored(model):
 
 
 @every_model
-def test_weights_of_zero_and_two_equal_absent_and_repeated_rows(model, iris, iris_tree):
+def test_a_weight_of_zero_removes_a_row_and_a_weight_of_two_repeats_it(model, iris, iris_tree):
     X, y = iris
     kept = kt.keep(iris_tree)
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))

@@ -124,7 +124,8 @@ def test_each_class_is_covered_as_stated_out_of_fold_and_held_out(n_classes):
             error = 3 * np.sqrt(0.09 / n_c + 0.09 / (truth == c).sum())
             covered = sets[truth == c, c].mean()
             assert covered > 0.9 - error
-            if source == "out of fold":  # ties in leaves raise the coverage of the other
+            # The held-out model has ties within its leaves, which raise its coverage.
+            if source == "out of fold":
                 assert covered < 0.9 + error
 
 

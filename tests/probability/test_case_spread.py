@@ -49,7 +49,7 @@ def test_fewer_similar_cases_and_more_spread_never_narrow_an_interval(p, varianc
     assert (wide[..., 1] >= narrow[..., 1] - 1e-9).all()
 
 
-def test_the_variance_is_a_jackknife_averaged_over_the_cases_of_a_leaf(model):
+def test_the_variance_is_the_jackknife_variance_averaged_over_the_cases_of_a_leaf(model):
     tree, rng = model.tree_, np.random.default_rng(0)
     X, _, _ = draw(300, 2)
     leaf, refits = tree.route(X), rng.dirichlet([2, 2], (5, 300))

@@ -414,7 +414,7 @@ def test_a_constant_attribute_of_a_class_has_an_interval_of_one_point_or_is_not_
     assert by_class.intervals_.normal[0].tolist() == [False, True, True]
 
 
-def test_a_class_with_fewer_than_m_cases_excludes_its_node_or_only_itself():
+def test_a_node_or_a_class_with_fewer_than_m_cases_is_not_checked():
     tree, X, y = paper_example()
     few = np.ones(300)
     few[204:230] = 0  # four cases of C remain below the root's left branch
@@ -455,7 +455,7 @@ def test_an_alternative_route_without_a_rule_for_a_missing_value_is_shared():
         ("smoothing", ["m-estimate"]),
     ],
 )
-def test_parameters_out_of_range_are_refused_by_name(name, values):
+def test_errors_name_parameters_that_are_out_of_range(name, values):
     tree, X, y = paper_example()
     for value in values:
         given = {name: value}

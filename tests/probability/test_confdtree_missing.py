@@ -106,7 +106,7 @@ def test_the_model_can_be_saved_and_a_damaged_file_is_detected(tmp_path):
         kt.load(tmp_path / "m.json")
 
 
-def test_a_trace_of_missing_values_and_an_export_raise_a_clear_error(tmp_path):
+def test_tracing_missing_values_and_exporting_raise_a_clear_error(tmp_path):
     X, y = draw(300, 0)
     model = kt.ConfDTreeClassifier(two_tests(), options=OTHERS).fit(X, y)
     assert len(model.trace(X[:2])) == 2

@@ -44,7 +44,7 @@ def test_several_classes_are_estimated_against_the_rest_and_normalised(iris, iri
         np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
 
 
-def test_distances_are_measured_on_the_grid_unless_it_is_none_as_in_the_paper(iris, iris_tree):
+def test_distances_use_the_observed_grid_unless_it_is_disabled_as_in_the_paper(iris, iris_tree):
     X, y = iris
     default = kt.DistanceKernelClassifier(iris_tree).fit(X, y)
     papers = kt.DistanceKernelClassifier(iris_tree, grid=None).fit(X, y)

@@ -22,7 +22,7 @@ every_method = pytest.mark.parametrize("name", METHODS)
 
 
 @every_method
-def test_a_method_has_the_class_and_parameters_of_the_list(name, iris, iris_tree):
+def test_a_method_has_the_class_and_parameters_given_in_the_list(name, iris, iris_tree):
     method, model = METHODS[name], make_method(name, kt.keep(iris_tree)).fit(*iris)
     assert type(model) is getattr(kt, method.kind)
     assert {key: getattr(model, key) for key in method.parameters} == method.parameters

@@ -36,7 +36,7 @@ def test_scores_depend_only_on_the_order_of_the_values(values):
 
 
 @given(numbers, st.data())
-def test_a_weight_equals_a_number_of_copies(values, data):
+def test_an_integer_weight_equals_repeated_values(values, data):
     X, tree = np.array(values, dtype=float)[:, None], a_tree()
     size = st.lists(st.integers(1, 3), min_size=len(X), max_size=len(X))
     times = np.array(data.draw(size))

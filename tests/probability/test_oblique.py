@@ -16,7 +16,7 @@ def sample(seed=3, **options):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_fits_scores_and_can_be_saved(method, tmp_path):
+def test_every_method_can_be_fitted_scored_and_saved(method, tmp_path):
     tree, X, y = sample()
     model = make_method(method, tree).fit(X, y)
     ask = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"

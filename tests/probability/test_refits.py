@@ -214,7 +214,7 @@ def test_copies_of_a_case_are_in_the_same_fold(kind):
 
 
 @pytest.mark.parametrize("model", CHOOSING)
-def test_weights_that_sum_to_one_get_one_warning(cancer, model):
+def test_weights_that_sum_to_one_give_one_warning(cancer, model):
     X, y = cancer
     with pytest.warns(UserWarning, match="The sample weights of 569 rows sum to 1") as caught:
         model.fit(X, y, np.full(569, 1 / 569))

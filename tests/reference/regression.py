@@ -1,7 +1,7 @@
 """A regression tree in plain Python that tries every threshold and every pair of category sets.
 
-With ``ordered``, it sorts the categories by their means and only divides that order in two. Both
-agree unless ``min_leaf`` rules out a division; then the best allowed sets may break the order.
+With ``ordered``, it sorts the categories by their means and tries only cuts of that order. Both
+agree unless ``min_leaf`` rules out a cut; then the best allowed sets may break the order.
 """
 
 import math

@@ -64,7 +64,7 @@ def node_shares(tree, row, slope, spread, centres, down=True):
 
 
 def leaf_values(tree, shrinkage):
-    """Return the shares of each node after adding ``shrinkage`` cases with its parent's shares."""
+    """Return the class shares of each node, shrunk by ``shrinkage`` cases towards its parent."""
     values = np.empty(tree.counts.shape)
     for node in tree.preorder:
         k = tree.counts[node]

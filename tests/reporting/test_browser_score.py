@@ -138,7 +138,7 @@ def test_a_category_that_the_model_refuses_is_named_in_the_error(opened, tmp_pat
         kt.predict_file(model, tmp_path / "new.csv", tmp_path / "scored.csv")
 
 
-def test_ten_thousand_rows_take_seconds(numbers, opened, tmp_path):
+def test_ten_thousand_rows_are_scored_within_seconds(numbers, opened, tmp_path):
     _, X, page = numbers
     pd.concat([X] * 18)[:10_000].to_csv(tmp_path / "new.csv", index=False)
     tab = opened(page)

@@ -51,7 +51,7 @@ def test_a_file_contains_the_riskiest_cases_and_a_spread_of_others():
     assert sorted(choose_rows(held_out(np.linspace(0, 1, 7)), 300)) == list(range(7))
 
 
-def test_a_case_has_its_risk_and_its_values_unless_left_out():
+def test_a_case_contains_its_risk_and_its_values_unless_rows_is_false():
     case = collect_cases(held_out([0.7]), [0])[0]
     assert case["risk"] == pytest.approx(0.7)
     assert case["disagrees"]

@@ -126,7 +126,7 @@ def test_a_strip_has_a_bar_for_each_nonempty_bin_and_a_tick_for_each_threshold_i
     bars, tick = root.iter("path")
     assert bars.get("d").count("M") == 2
     assert tick.get("data-at") == "1.5"
-    assert root.get("width") is None  # its width follows its control
+    assert root.get("width") is None  # it stretches to the width of its control
     assert ElementTree.fromstring(strip({**attribute, "bins": None})) is not None
 
 

@@ -123,7 +123,7 @@ def test_the_page_says_how_cases_are_named(cancer):
     assert data["cases"][0]["id"].startswith("p")
 
 
-def test_of_many_cases_the_riskiest_and_some_others_are_included():
+def test_a_large_sample_is_reduced_to_the_riskiest_and_some_other_cases():
     X, y = load_digits(return_X_y=True)
     model = fitted(X, y, max_leaf_nodes=20)
     data = gathered(model, X, y)

@@ -269,7 +269,7 @@ def test_a_tree_without_a_boundary_has_no_distance_section(demo_data):
     assert "#distance" not in html
 
 
-def test_without_held_out_data_the_page_says_how_to_give_them(demo_data):
+def test_without_held_out_data_the_page_says_how_to_provide_them(demo_data):
     none = dict.fromkeys(("quality", "decisions", "distance", "selected", "view", "check"))
     none["cases"] = []
     html = body_of(render({**demo_data, **none, "n_test": 0}))
