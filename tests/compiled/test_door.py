@@ -1,5 +1,6 @@
 """A wrong argument to a compiled function raises an error that names it, and never crashes."""
 
+import pickle
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +118,16 @@ def test_numbers_are_converted_and_subclasses_of_arrays_are_accepted(tmp_path):
     mapped = np.memmap(tmp_path / "values", dtype=float64, mode="w+", shape=(3,))
     door(Pair(mapped, 1), np.float32(2), np.zeros(3))
     assert type(seen[0][1]) is float
+
+
+def test_an_unpickled_array_passes_without_the_slow_check(monkeypatch):
+    monkeypatch.setattr("keeptree._compiled.door._check_slowly", lambda *_: pytest.fail("slow"))
+    seen = []
+    door = _door(add_up, lambda *arguments: seen.append(arguments))
+    values, out = pickle.loads(pickle.dumps((np.zeros(3), np.zeros(3))))
+    assert values.dtype is not np.dtype(float64)  # otherwise there is nothing to test
+    door(Pair(values, 1), 1.0, out)
+    assert len(seen) == 1
 
 
 def test_the_machine_code_is_loaded_once_on_first_use():

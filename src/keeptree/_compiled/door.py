@@ -86,7 +86,9 @@ def _check_array(name, label, kind, names):
     names[f"{dtype.name}_"] = dtype
     slow = f"slow_{len(names)}"
     names[slow] = lambda value: _check_slowly(value, label, kind)
-    wrong = f"type({name}) is not ndarray or {name}.dtype is not {dtype.name}_"
+    # An unpickled array has a dtype of its own, which is only equal.
+    other = f"{name}.dtype is not {dtype.name}_ and {name}.dtype != {dtype.name}_"
+    wrong = f"type({name}) is not ndarray or ({other})"
     wrong += f" or {name}.ndim != {kind.ndim}"
     if kind.writes:
         wrong += f" or not {name}.flags.carray"  # contiguous, aligned and writeable
