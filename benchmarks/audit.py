@@ -188,7 +188,7 @@ def main():
         "Inside: how often the interval holds it. Then how often each alarm went off: drift and "
         "accuracy without outcomes, accuracy with them."
     )
-    console.print("\nWhat has aged, by the outcomes; number of audits:\n")
+    console.print("\nWhat has aged according to the outcomes (number of audits):\n")
     kinds = ["nothing", "cases", "classes", "estimate", "tree"]
     rows = [[name, *(str(found[kind]) for kind in kinds)] for name, found in aged.items()]
     console.print(make_table(["Shift", *kinds], rows))

@@ -50,7 +50,7 @@ def main(n_rows=ROWS):
                         f"{n_rows / seconds:,.0f}",
                     )
                 )
-    columns = (f"{n_rows:,} rows x {NUMBERS + 1}", "peak memory", "limit", "rows a second")
+    columns = (f"{n_rows:,} rows x {NUMBERS + 1}", "peak memory", "limit", "rows per second")
     print_table("keeptree predict", columns, rows)
 
 

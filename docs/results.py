@@ -96,7 +96,7 @@ def build_page(page, raw, folder):
 def write_one(name, about, records, folder):
     """Write one report from raw results."""
     paper = get_reproduction(about["paper"])
-    about = {**about, "seeds": SEEDS[paper.records.split("-")[0]]}  # the current wording
+    about = {**about, "seeds": SEEDS[paper.records.split("-")[0]]}  # the stored text may be older
     mine = [
         record
         for record in records[paper.records]

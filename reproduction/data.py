@@ -150,7 +150,7 @@ def _from_shipped(name, data_dir):
         place = f"UCI, {layout.file} of this repository"
     else:
         frame, labels = read_file(path, layout)
-        place = f"{layout.file} of the user"
+        place = f"the user's {layout.file}"
     return _with_categories(frame), labels, place
 
 
@@ -166,7 +166,7 @@ def _miniboone_from_folder(data_dir):
     except Exception as error:  # pandas raises many kinds of errors for other files
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not UCI's MiniBooNE file ({reason}).") from error
-    return frame, labels, f"{name} of the user"
+    return frame, labels, f"the user's {name}"
 
 
 def _from_openml(number, data_dir):

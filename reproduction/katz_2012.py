@@ -119,7 +119,7 @@ def _table_ii(results, key, title, ties):
             ]
     notes = (
         "Mean relative gain over the data sets in %, as in Table I; published: the mean of the "
-        "gains printed there, MiniBooNE included. Then two-sided p-values of tests on the AUCs.",
+        "gains printed there, including MiniBooNE. Then two-sided p-values of tests on the AUCs.",
         "✓ both p below 0.05, or neither; ~ one of them; ≠ ours is significantly worse.",
     )
     columns = ("mean gain", "Wilcoxon", "paired t")

@@ -202,7 +202,7 @@ def write_report(paper, about, records, tables, figures, out, data_dir=None):
     out : Path
         Folder to write to.
     data_dir : str, optional
-        Folder with data files of the user.
+        Folder with the user's data files.
 
     Returns
     -------
@@ -335,7 +335,7 @@ def _output_folder(path):
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise type(error)(f"{path} cannot be made a folder; choose another place.") from error
+        raise type(error)(f"{path} cannot be created as a folder; choose another one.") from error
     return path
 
 

@@ -41,7 +41,7 @@ def ranked(learner, tree, train):
 
 
 def kept_pool(learner, tree, train):
-    """Return KeptTreeClassifier by default and with ``coherent``, from one fit."""
+    """Return KeptTreeClassifier without and with ``coherent``, from one fit."""
     model = kt.KeptTreeClassifier(tree).fit(*train)
 
     def coherent(X):

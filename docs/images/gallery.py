@@ -21,7 +21,7 @@ PICTURES = {
 def main():
     """Run each example and save its first figure."""
     for name, example in PICTURES.items():
-        plt.close("all")  # figures of other pictures, too
+        plt.close("all")  # also those that other scripts left open
         runpy.run_path(str(HERE.parents[1] / "examples" / example))
         plt.figure(1).savefig(HERE / name, dpi=120)
 

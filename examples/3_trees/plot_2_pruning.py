@@ -43,5 +43,5 @@ left.invert_yaxis()
 plt.show()
 
 # %%
-# One split is an illustration. ``keeptree.evaluation.compare`` shows which differences are more
-# than chance.
+# One split is an illustration. ``keeptree.evaluation.compare`` shows which differences are
+# significant.

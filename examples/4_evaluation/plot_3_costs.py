@@ -37,8 +37,8 @@ metrics = {
 
 # %%
 # A tree decides by the majority of a leaf. ``decide="cost"`` chooses the class with the lowest
-# expected cost instead, from the probabilities of the model. The other way is to grow a tree in
-# which malignant cases count more.
+# expected cost instead, from the probabilities of the model. An alternative is to grow a tree
+# in which malignant cases count more.
 
 tree = DecisionTreeClassifier(max_leaf_nodes=9, min_samples_leaf=5, random_state=0)
 weighted = clone(tree).set_params(class_weight={"malignant": 20, "benign": 1})

@@ -90,7 +90,7 @@ def test_a_user_file_comes_first_however_its_classes_are_spelt(tmp_path, labels)
     line = ",".join(["0.123456"] * 60)
     (tmp_path / "sonar.csv").write_text("".join(f"{line},{label}\n" for label in labels))
     data = load("sonar", tmp_path)
-    assert data.source == "sonar.csv of the user"
+    assert data.source == "the user's sonar.csv"
     assert data.y.tolist() == ["R", "M"]
     assert (data.X == 0.123456).all(axis=None)
 

@@ -163,7 +163,7 @@ def test_bad_input_gives_a_one_line_error_and_exit_code_2(
 def test_an_output_folder_that_is_a_file_is_refused(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["alvarez-2007", "--out", str(tmp_path / "file")]) == 2
-    assert "cannot be made a folder; choose another place." in capsys.readouterr().err
+    assert "cannot be created as a folder; choose another one." in capsys.readouterr().err
 
 
 def test_the_command_prints_the_totals_or_json(done, capsys):

@@ -68,7 +68,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=minutes)
     parser.add_argument("--count", type=int, help="maximum number of cases of each part")
     parser.add_argument("--seed", type=int, default=None, help="random by default")
-    parser.add_argument("--parts", default=",".join(PARTS), help="parts to run, with commas")
+    parser.add_argument("--parts", default=",".join(PARTS), help="comma-separated parts to run")
     parser.add_argument("--case", type=int, help="run only this case, and show its error")
     parser.add_argument("--figures", metavar="FILE", help="file to update with the figures")
     options = parser.parse_args()
