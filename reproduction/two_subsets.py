@@ -64,7 +64,7 @@ class Example:
             Mean absolute deviations of the ``leaf`` and ``separator`` estimates from the truth, and
             of the latter from the estimate along x. The ``side_effect`` is how much the leaf and
             the separators add to the probability just inside the soft border. The ``asymmetry`` is
-            the largest one in the leaf's estimate, and in the truth.
+            the largest difference between positions equally far inside the two borders.
         """
         inside = (self.x > self.left) & (self.x < self.left + _HALF_WIDTH)
         depth = np.linspace(0.01, (self.right - self.left) / 2 - 0.01, 50)
@@ -108,7 +108,7 @@ def draw_example(n=2000, random_state=0):
     Returns
     -------
     example : Example or None
-        None if the tree does not have three leaves, as in the paper.
+        None if the tree, unlike that of the paper, does not have three leaves.
     """
     rng = np.random.default_rng(random_state)
     X = rng.uniform(-0.5, 0.5, (n, 2))
