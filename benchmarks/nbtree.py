@@ -1,6 +1,6 @@
 """Compare NBTreeClassifier with Weka 3.6.14's NBTree on bootstrap samples.
 
-tools/weka_reference/make_nbtrees.py has stored Weka's trees and AUCs.
+Weka's trees and AUCs were stored by tools/weka_reference/make_nbtrees.py.
 """
 
 import numpy as np
