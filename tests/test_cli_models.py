@@ -72,6 +72,23 @@ def test_fit_calibrates_on_held_out_cases(capsys, saved):
         np.testing.assert_array_equal(sets.str.contains(label), expected[:, at])
 
 
+def test_predict_says_which_kind_of_interval_it_writes(capsys, saved):
+    draw(120, seed=7).to_csv("held_out.csv", index=False)
+    kt.load(saved).tree_.save("kept.json")
+    fit = [*FIT[:-1], "kept", "--tree", "kept.json", "--calibrate", "held_out.csv"]
+    assert main([*fit, "--out", "calibrated.json"]) == 0
+    assert main([*FIT[:-1], "kept", "--out", "grown.json"]) == 0
+    capsys.readouterr()
+    for model, kind in (("calibrated.json", "calibration"), ("grown.json", "case")):
+        call = ["predict", model, "loans.csv", "--out", "ends.csv"]
+        assert main([*call, "--interval"]) == 0
+        assert f"(kind: {kind})" in capsys.readouterr().out
+        assert main([*call, "--interval", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["interval"] == kind
+        assert main([*call, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["interval"] is None
+
+
 def test_grow_limits_the_number_of_leaves(capsys):
     call = ["grow", "train.csv", "--target", "risk", "--nominal", "area", "--pruning", "none"]
     assert main([*call, "--max-leaves", "3", "--out", "three.json"]) == 0
@@ -683,3 +700,16 @@ def test_predictions_are_printed_if_standard_output_accepts_only_text(saved, opt
         assert main(call) == 0
     assert main(["predict", str(saved), "train.csv", "--out", "answers.csv"]) == 0
     assert text.getvalue() == Path("answers.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "form"),
+    [
+        ("--bounds", "COLUMN=LOW:HIGH, or COLUMN=A,B,... for categories."),
+        ("--cost", "COLUMN=NUMBER."),
+        ("--step", "COLUMN=NUMBER."),
+    ],
+)
+def test_an_option_without_a_value_is_refused_with_the_form_to_give(capsys, saved, option, form):
+    assert main(["explain", str(saved), "loans.csv", "--row", "3", option, "age"]) == 2
+    assert capsys.readouterr().err.endswith(f"{option} age is not valid; give {form}\n")

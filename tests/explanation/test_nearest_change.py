@@ -301,6 +301,18 @@ def test_a_model_without_a_boundary_uses_the_scale_and_range_of_its_sample(cance
     assert np.array_equal(kt.nearest_change(smoothed, X).cost, kt.nearest_change(model, X).cost)
 
 
+def test_print_warns_if_another_class_stays_more_probable_after_the_change(cancer):
+    X, _, _, model = cancer
+    changes = kt.nearest_change(model, X[:60], n=2)
+    for change in changes:
+        first, other = str(change).splitlines()
+        for text, told in ((first, change), (other, change.alternatives[0])):
+            likeliest = max(told.probability, key=told.probability.get)
+            assert ("but our estimate for it would be" in text) == (likeliest != told.predicted)
+    assert any("but our estimate" in str(change) for change in changes)
+    assert not all("but our estimate" in str(change) for change in changes)
+
+
 def test_if_no_change_is_allowed_the_sentence_names_the_attribute_to_unlock(cancer):
     X, _, _, model = cancer
     change = kt.nearest_change(model, X.iloc[3], fixed=list(X))

@@ -363,7 +363,7 @@ def test_a_change_is_written_with_as_many_decimals_as_it_needs(before, after, sa
         (2.5, 44.8, "2.5 ≤ 44.8, by 42.3"),
         (4.05, 90.0, "4.05 ≤ 90, by 86"),
         (20.0, 65.5, "20 ≤ 65.5, by 45.5"),
-        (0.0, 0.0, "0 ≤ 0, by 0"),
+        (0.0, 0.0, "0 ≤ 0, on the threshold"),
         (1.00000001, 1.00000002, "1.00000001 ≤ 1.00000002, by 1e−8"),
     ],
 )
@@ -431,3 +431,29 @@ def test_every_form_of_the_story_shows_the_interval_of_the_estimate(cancer):
         kt.explain(kt.SoftTreeClassifier(learner).fit(X, y), X.iloc[73]).to_dict()["interval"]
         is None
     )
+
+
+def test_a_value_on_a_threshold_is_said_to_be_on_it_and_not_at_a_distance_of_0(cancer):
+    X, y, _ = cancer
+    rounded = X.round(0)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(min_samples_leaf=20)).fit(rounded, y)
+    first = model.tree_.branch(1)
+    name, case = first.name, rounded.iloc[0].copy()
+    case[name] = first.threshold
+    line = kt.explain(model, case).text.splitlines()[3]
+    assert re.fullmatch(
+        rf" *1. {name} ([0-9]+) ≤ \1, on the threshold \(0.0?[0-9]+ SD from the next value: "
+        r"very close\)",
+        line,
+    )
+
+
+def test_markdown_lists_contributions_below_their_headings(cancer):
+    X, y, tree = cancer
+    text = kt.explain(kt.KeptTreeClassifier(tree).fit(X, y), X.iloc[3]).markdown
+    part = text.partition("What raised or lowered the estimate")[2].split("\n\n")[1].splitlines()
+    headings = [line for line in part if line.endswith(":")]
+    assert len(headings) == 2
+    assert all(line.startswith("- ") for line in headings)
+    assert all(line.startswith("  - ") for line in part if line not in headings)
+    assert len(part) > len(headings)

@@ -89,7 +89,7 @@ def _read_bounds(text, tree):
     from keeptree.data.labels import named_label
     from keeptree.geometry.metric import column_number
 
-    column, given = _split(text, tree, "--bounds")
+    column, given = _split(text, tree, "--bounds", "LOW:HIGH, or COLUMN=A,B,... for categories")
     labels = tree.categories[column_number(tree, column, "--bounds")]
     if labels is not None:
         return column, [named_label(part.strip(), labels) for part in given.split(",")]
@@ -108,19 +108,19 @@ def _read_bounds(text, tree):
 
 def _read_number(text, tree, option):
     """Column and number of ``age=5``."""
-    column, given = _split(text, tree, option)
+    column, given = _split(text, tree, option, "NUMBER")
     try:
         return column, float(given)
     except ValueError:
         raise ValueError(f"{option} {text} is not valid; give {column}=NUMBER.") from None
 
 
-def _split(text, tree, option):
+def _split(text, tree, option, value):
     """Column and value of ``COLUMN=VALUE``; a column may have an equals sign in its name."""
     fitting = [name for name in tree.feature_names or () if text.startswith(f"{name}=")]
     name = max(fitting, key=len, default=text.partition("=")[0])
     if text == name:
-        raise ValueError(f"{option} {text} is not valid; give COLUMN=VALUE.")
+        raise ValueError(f"{option} {text} is not valid; give COLUMN={value}.")
     return _column(name, tree, option), text[len(name) + 1 :]
 
 

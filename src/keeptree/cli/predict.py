@@ -20,6 +20,13 @@ from keeptree.engines import ENGINES
 from keeptree.progress import step, watch
 from keeptree.text import plural
 
+_INTERVALS = {
+    "case": "The intervals are for each single case (kind: case).",
+    "calibration": "The intervals are for all cases with a similar probability (kind: "
+    "calibration); only a model of the method kept that grew its own tree has intervals for single "
+    "cases.",
+}
+
 
 def _arguments(parser):
     add_model(parser)
@@ -120,6 +127,8 @@ def _tell(summary, stream, engine):
         print(f"{summary['rows']:,} rows scored.")
         if summary["second_opinions"] is not None:
             print(_tell_disagreement(summary["second_opinions"]))
+        if summary["interval"] is not None:
+            print(_INTERVALS[summary["interval"]])
         print_saved(summary["out"])
     if engine != "local":
         print(

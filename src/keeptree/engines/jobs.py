@@ -68,6 +68,7 @@ def run_job(
         "rows": rows,
         "second_opinions": second_opinions if scorer.has_second_opinion else None,
         "columns": [*keep, *scorer.names],
+        "interval": scorer.interval_kind,
         "unfamiliar": None,
         "out": str(out),
     }

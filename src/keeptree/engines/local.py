@@ -81,8 +81,10 @@ def predict_file(
     -------
     summary : dict
         ``rows``, ``second_opinions`` (None for a model without probabilities), ``columns``,
-        ``out``, and ``unfamiliar``: what :meth:`Unfamiliar.to_dict` returns, or None for other
-        models and engines other than ``"local"``.
+        ``interval`` (the kind of the intervals, ``"case"`` or ``"calibration"`` as in
+        ``predict_interval``, or None), ``out``, and ``unfamiliar``: what
+        :meth:`Unfamiliar.to_dict` returns, or None for other models and engines other than
+        ``"local"``.
 
     Examples
     --------
@@ -142,6 +144,7 @@ def predict_file(
         "rows": rows,
         "second_opinions": second_opinions if scorer.has_second_opinion else None,
         "columns": [*keep, *scorer.names],
+        "interval": scorer.interval_kind,
         "unfamiliar": None if new is None else new.to_dict(),
         "out": str(out),
     }

@@ -44,6 +44,8 @@ class Scorer:
         of each class; ``set``, the possible classes separated by ``" | "``.
     has_second_opinion : bool
         Whether the model has probabilities to compare with its decision.
+    interval_kind : {"case", "calibration"} or None
+        Kind of the intervals, as in ``predict_interval``; None without ``interval``.
     reads_encoded : bool
         Whether the model is a KeepTree model without pipeline steps, so that :meth:`score_encoded`
         can be used.
@@ -75,6 +77,7 @@ class Scorer:
         self._boundary = boundary_of(inner) if distance else None
         self._interval, self._sets = interval, sets
         _check_guarantees(inner, interval, sets)
+        self.interval_kind = None if interval is None else inner.interval_kind
         ours = _is_ours(inner) and not own_steps
         self._new = UnfamiliarCount(inner) if ours and counting else None
         self.reader = model if self._steps else inner

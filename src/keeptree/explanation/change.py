@@ -149,13 +149,10 @@ class NearestChange:
     @property
     def text(self):
         """The sentence, the probability after the change, and the alternatives."""
-        lines = [self.sentence]
-        if self.changes:
-            lines[0] += f" {tell_estimate(self.predicted, self.probability, self.names)}"
-        return "\n".join([*lines, *self._tell_alternatives()])
+        return "\n".join([self._tell(bool(self.changes)), *self._tell_alternatives()])
 
     def __str__(self):
-        return "\n".join([self.sentence, *self._tell_alternatives()])
+        return "\n".join([self._tell(self._is_doubtful), *self._tell_alternatives()])
 
     def __repr__(self):
         if not self.found:
@@ -187,8 +184,20 @@ class NearestChange:
     def _name(self, label):
         return class_text(clean(self.names.get(label, label)))
 
+    @property
+    def _is_doubtful(self):
+        """Whether another class would be more probable than the decision after the change."""
+        p = self.probability
+        return bool(self.changes) and p[self.predicted] < max(p.values())
+
+    def _tell(self, with_estimate):
+        if not with_estimate:
+            return self.sentence
+        return f"{self.sentence} {tell_estimate(self.predicted, self.probability, self.names)}"
+
     def _tell_alternatives(self):
-        return [f"Or it {lower_first(other.sentence)}" for other in self.alternatives]
+        told = [other._tell(other._is_doubtful) for other in self.alternatives]
+        return [f"Or it {lower_first(text)}" for text in told]
 
     @cached_property
     def _reason(self):

@@ -82,8 +82,7 @@ def probabilities(data):
 def steps(data):
     """Return (text, distance, whether it is near) of each test on the path."""
     return [
-        (step["text"], _far(_distance_told(step), data["unit"]), step["near"])
-        for step in data["path"]
+        (step["text"], _step_distance(step, data["unit"]), step["near"]) for step in data["path"]
     ]
 
 
@@ -195,12 +194,11 @@ def story_markdown(data):
     """Return the story as Markdown, with all data escaped."""
     blocks = []
     for title, lines, numbered in _sections(data):
-        lines = [escape_markdown(line.strip()) for line in lines]
         if title:
             mark = "1. " if numbered else "- "
-            blocks += [f"**{title}**", "\n".join(mark + line for line in lines)]
+            blocks += [f"**{title}**", "\n".join(_markdown_item(mark, line) for line in lines)]
         else:
-            blocks += lines
+            blocks += map(escape_markdown, lines)
     return "\n\n".join(blocks)
 
 
@@ -214,6 +212,12 @@ def escape_markdown(text):
     """
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]#|~$])", r"\\\1", text)
+
+
+def _markdown_item(mark, line):
+    """Return a line as an item of a list; an indented line belongs to the item above it."""
+    text = line.lstrip()
+    return line[: len(line) - len(text)] + mark + escape_markdown(text.rstrip())
 
 
 def _sections(data):
@@ -261,9 +265,12 @@ def _contribution_lines(data):
     return lines + ([f"  {plural(more, 'other test')} contributed less"] if more else [])
 
 
-def _distance_told(step):
+def _step_distance(step, unit):
     """Return the distance from the other side of a numeric test; nominal tests have none."""
-    return None if step["threshold"] is None else step["distance"]
+    if step["threshold"] is None or step["distance"] is None:
+        return None
+    far = _far(step["distance"], unit)
+    return far if step["margin"] else f"{far} from the next value"
 
 
 def _far(value, unit):

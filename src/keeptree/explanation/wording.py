@@ -121,7 +121,8 @@ def tell_branch(branch):
 def tell_side(value, sign, threshold):
     """Format a comparison such as ``2.5 ≤ 44.8, by 42.3``, rounding only the difference.
 
-    More than six digits are used where six would not show the difference.
+    More than six digits are used where six would not show the difference. A value that equals the
+    threshold is said to be on it.
 
     Examples
     --------
@@ -129,7 +130,9 @@ def tell_side(value, sign, threshold):
     ('2.5 ≤ 44.8, by 42.3', '0.1234562 > 0.1234561, by 1e−7')
     """
     texts = tell_number(value), tell_number(threshold)
-    if texts[0] == texts[1] and value != threshold:
+    if value == threshold:
+        return f" {sign} ".join(texts) + ", on the threshold"
+    if texts[0] == texts[1]:
         texts = (repr(number).replace("-", "−") for number in (value, threshold))
     by = plain_number(float(f"{abs(value - threshold):.3g}"), 3)
     return f" {sign} ".join(texts) + f", by {by}"
