@@ -1,13 +1,13 @@
 """Take the pictures of notebooks: python -m docs.images.story (needs Chromium)."""
 
 import shutil
-from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from docs.images.report import HERE, SCHEMES
 
 
 def main():
@@ -28,9 +28,12 @@ def take_picture(view, name):
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 760, "height": 400}, device_scale_factor=1.5)
-        page.set_content(f"<!doctype html><body>{view._repr_html_()}</body>")
-        page.locator(".keeptree-view").screenshot(path=Path(__file__).parent / f"{name}.png")
+        for scheme, ending in SCHEMES.items():
+            page = browser.new_page(
+                viewport={"width": 760, "height": 400}, device_scale_factor=1.5, color_scheme=scheme
+            )
+            page.set_content(f"<!doctype html><body>{view._repr_html_()}</body>")
+            page.locator(".keeptree-view").screenshot(path=HERE / f"{name}{ending}")
         browser.close()
 
 

@@ -9,9 +9,8 @@ from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_breast_cancer
 
 import keeptree as kt
+from docs.images.report import HERE, SCHEMES
 from docs.images.story import take_picture
-
-HERE = Path(__file__).parent
 
 
 def main():
@@ -42,9 +41,10 @@ def take_audit(result):
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1000, "height": 740})
-        page.goto((Path(folder) / "audit.html").as_uri())
-        page.screenshot(path=HERE / "audit.png")
+        for scheme, ending in SCHEMES.items():
+            page = browser.new_page(viewport={"width": 1000, "height": 740}, color_scheme=scheme)
+            page.goto((Path(folder) / "audit.html").as_uri())
+            page.screenshot(path=HERE / f"audit{ending}")
         browser.close()
 
 

@@ -1,9 +1,10 @@
-"""Sphinx extension for the site: the live report, links to root files, members to list."""
+"""Sphinx extension for the site: the live report, dark pictures, links, members to list."""
 
 import re
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
+from docutils.transforms import Transform
 
 # Files in the root of the repository that pages link to, and the pages that show them.
 _AT_ROOT = {
@@ -20,14 +21,17 @@ def setup(app):
     app.connect("source-read", _link_root)
     app.connect("doctree-read", _trim_examples)
     app.connect("doctree-read", _mark_columns)
+    app.connect("doctree-read", _add_dark_pictures, priority=400)  # before Sphinx collects them
     app.connect("html-page-context", _break_code)
     app.connect("build-finished", _write_demo)
+    app.add_transform(_PlainTypes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 # Used between modules of the package, but of no use to callers.
 _INTERNAL = re.compile(
-    r".*_encoded|saved_.*|all_saved_.*|check_loaded|check_parameters|upgrade|decide|route"
+    r".*_encoded|saved_.*|all_saved_.*|check_.*|validate_parameters|fit_sample|of_metric|sets_of"
+    r"|upgrade|decide|route"
 )
 
 
@@ -57,6 +61,29 @@ def _trim_examples(app, doctree):
             block[:] = [nodes.Text(block.rawsource)]
 
 
+class _PlainTypes(Transform):
+    """Keep straight quotes in the types of parameters, which are code: default="tree"."""
+
+    default_priority = 700  # before smart quotes
+
+    def apply(self):
+        for node in self.document.findall(nodes.classifier):
+            node["support_smartquotes"] = False
+
+
+def _add_dark_pictures(app, doctree):
+    """Show the picture ``NAME_dark.png``, if there is one, in place of ``NAME.png`` in the dark."""
+    for image in list(doctree.findall(nodes.image)):
+        path = PurePosixPath(image["uri"])
+        dark = str(path.with_stem(f"{path.stem}_dark"))
+        if Path(app.env.relfn2path(dark)[1]).is_file():
+            other = image.deepcopy()
+            other["uri"] = dark
+            image["classes"].append("only-light")
+            other["classes"].append("only-dark")
+            image.parent.insert(image.parent.index(image) + 1, other)
+
+
 _PHRASE, _PROSE = 18, 40  # cells with more characters are phrases or prose
 _FIGURE = 19  # maximum number of characters of a figure
 
@@ -65,11 +92,14 @@ def _mark_columns(app, doctree):
     """Mark table columns that contain sentences or figures, for the style sheet."""
     for body in doctree.findall(nodes.tbody):
         rows = [list(row.findall(nodes.entry)) for row in body.findall(nodes.row)]
-        for column in zip(*rows, strict=False):
+        columns = list(zip(*rows, strict=False))
+        widest = max(len(entry.astext()) for column in columns for entry in column)
+        for column in columns:
             texts = [entry.astext() for entry in column]
             longest = max(map(len, texts))
             figures = longest <= _FIGURE and all(re.search(r"\d|^\W?$", text) for text in texts)
-            kind = "prose" if longest > _PROSE else "phrase" if longest > _PHRASE else None
+            prose = longest > max(_PROSE, widest / 3)  # else another column needs the width more
+            kind = "prose" if prose else "phrase" if longest > _PHRASE else None
             for entry in column:
                 entry["classes"] += ["figure-cell"] if figures else [kind] if kind else []
 
