@@ -41,6 +41,7 @@ html_math_renderer = "mathml"  # rendered by the browser, without scripts or fon
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the Parameters sections state the types
+autodoc_preserve_defaults = True  # as in the source: 1 / 3, and the name of an array
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 add_module_names = False

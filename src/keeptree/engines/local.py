@@ -83,8 +83,8 @@ def predict_file(
         ``rows``, ``second_opinions`` (None for a model without probabilities), ``columns``,
         ``interval`` (the kind of the intervals, ``"case"`` or ``"calibration"`` as in
         ``predict_interval``, or None), ``out``, and ``unfamiliar``: what
-        :meth:`Unfamiliar.to_dict` returns, or None for other models and engines other than
-        ``"local"``.
+        :meth:`~keeptree.explanation.unfamiliar.Unfamiliar.to_dict` returns, or None for other
+        models and engines other than ``"local"``.
 
     Examples
     --------

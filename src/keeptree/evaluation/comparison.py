@@ -55,8 +55,8 @@ def compare(
     n_splits : int, optional
         Number of splits of a named protocol.
     metrics : list of str or dict
-        Names in :data:`~keeptree.evaluation.METRICS` and :data:`~keeptree.evaluation.CURVES`, or a
-        dict of names to your own :class:`~keeptree.evaluation.QualityMetric`.
+        Names in ``keeptree.evaluation.METRICS`` and ``keeptree.evaluation.CURVES``, or a dict of
+        names to your own :class:`~keeptree.evaluation.QualityMetric`.
     baseline : str, optional
         Model that the others are compared with; by default the first.
     positive : label, optional

@@ -54,9 +54,9 @@ def compare_file(
         Output folder, created if necessary. Every finished fit
         is stored in ``results.jsonl``, so that the same call resumes after an interruption.
     models : list of str, optional
-        Models to compare, by their names in :data:`keeptree.evaluation.models.MODELS`.
+        Models to compare, by their names in ``keeptree.evaluation.models.MODELS``.
     metrics : list of str
-        Metrics to compute, by their names in :data:`~keeptree.evaluation.METRICS`.
+        Metrics to compute, by their names in ``keeptree.evaluation.METRICS``.
     costs : array-like or dict, optional
         Costs by true class (row) and predicted class (column), or by name as in
         :class:`~keeptree.KeptTreeClassifier`; adds the mean cost of a case.

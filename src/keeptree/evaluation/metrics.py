@@ -281,7 +281,7 @@ def find_metrics(metrics):
     Parameters
     ----------
     metrics : list of str or dict
-        Names in :data:`METRICS` or :data:`CURVES`, or a dict of names to your own
+        Names in ``METRICS`` or ``CURVES``, or a dict of names to your own
         :class:`QualityMetric`.
 
     Returns

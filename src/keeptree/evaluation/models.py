@@ -16,7 +16,7 @@ def make_models(names=None, X=None):
     Parameters
     ----------
     names : list of str, optional
-        Names in :data:`MODELS`; by default :data:`DEFAULT`.
+        Names in ``MODELS``; by default ``DEFAULT``.
     X : data frame, optional
         Data, whose nominal columns are encoded for the forest.
 

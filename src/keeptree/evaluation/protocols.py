@@ -31,7 +31,7 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
     Parameters
     ----------
     name : str
-        One of :data:`PROTOCOLS`; all except the bootstraps and ``"leave-one-out"`` are stratified.
+        All except the bootstraps and ``"leave-one-out"`` are stratified.
 
         - ``"holdout"``: 2/3 to train, 1/3 to test, once.
         - ``"repeated-holdout"``: the same 10 times.

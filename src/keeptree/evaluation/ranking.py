@@ -114,7 +114,7 @@ def mean_roc(
     y_true, scores, labels
         As for :func:`auc`.
     x : array-like
-        Shares of the negative cases.
+        Shares of the negative cases; by default 0, 0.01, ..., 1.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def partial_auc(
     y_true, scores, labels
         As for :func:`auc`.
     x : array-like
-        Shares of the negative cases.
+        Shares of the negative cases; by default 0, 0.01, ..., 1.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def stays_ahead(
     ours, theirs : array-like of shape (n_samples, n_points)
         Partial areas (:func:`partial_auc`) of the two rankings on the same samples.
     x : array-like of shape (n_points,)
-        Shares of the negative cases at which the areas were computed.
+        Shares of the negative cases at which the areas were computed; by default 0, 0.01, ..., 1.
     confidence : float
         One-sided confidence level, under the normal assumption.
 

@@ -177,9 +177,10 @@ def make_search(subject, constraints):
 
 
 class NearestChanges(Sequence):
-    """Nearest changes of a table of cases: a sequence of :class:`NearestChange`.
+    """Nearest changes of a table of cases, one for each row.
 
-    All changes are found at once; the objects are created on access.
+    It is a sequence of :class:`~keeptree.explanation.change.NearestChange`. All changes are found
+    at once; the objects are created on access.
 
     Attributes
     ----------
@@ -263,7 +264,7 @@ class NearestChanges(Sequence):
         return tree.classes[tree.decide(self._points)]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return :meth:`NearestChange.to_dict` of each change."""
+        """Return each change as JSON-compatible values."""
         return [change.to_dict() for change in self]
 
     def _change(self, i):

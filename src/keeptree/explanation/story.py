@@ -125,11 +125,13 @@ class Story:
             a model). ``second_opinion``: None, or the class that the model finds more probable.
             ``interval``: None, or the ``ends`` of the interval of each class, its ``kind``
             (``"case"`` or ``"calibration"``) and its ``confidence``, as in ``predict_interval``.
-            ``path``: see :func:`keeptree.explanation.path.collect_path`. ``leaves``: leaves of the
-            case, with shares and training counts. ``distance`` to the decision boundary in
-            ``unit``. ``contributions``: what raised or lowered the probability, in log-odds of the
-            decided class. ``change``: see
-            :meth:`keeptree.explanation.change.NearestChange.to_dict`. ``trace``: steps of
+            ``path``: for each test ``node``, ``attribute``, ``value`` (None if missing), ``test``,
+            ``threshold``, ``margin`` (value minus threshold), ``distance`` (in the metric, to the
+            other side of the test), ``near``, ``share`` (of the case that follows this path) and
+            ``text``. ``leaves``: leaves of the case, with shares and training counts. ``distance``
+            to the decision boundary in ``unit``. ``contributions``: what raised or lowered the
+            probability, in log-odds of the decided class. ``change``: the result of
+            :meth:`~keeptree.explanation.change.NearestChange.to_dict`. ``trace``: steps of
             ConfDTree. ``notes``: what is left out, and why.
         """
         return self._data

@@ -116,7 +116,7 @@ class UnfamiliarColumn:
 
 @dataclass(frozen=True)
 class Unfamiliar:
-    """What is new in some rows; see :func:`unfamiliar`.
+    """What is new in some rows; see :func:`keeptree.unfamiliar`.
 
     Parameters
     ----------

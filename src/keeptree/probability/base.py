@@ -140,8 +140,8 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
     def encode(self, X: ArrayLike) -> Floats:
         """Return X as the tree reads it: after the pipeline's steps, with categories as codes.
 
-        Methods whose name ends in ``_encoded`` take these rows, so that rows used several times are
-        encoded only once.
+        ``tree_.route``, ``tree_.decide`` and similar methods take these rows, so that rows used
+        several times are encoded only once.
 
         Parameters
         ----------

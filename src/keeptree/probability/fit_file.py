@@ -37,8 +37,8 @@ def fit_file(
         A :class:`~keeptree.Tree` (or a fitted tree) is kept as it is, and its columns are found by
         name; an unfitted learner grows one. Default: :class:`~keeptree.C45Classifier`.
     method : str, default="kept"
-        Probability method: a name in :data:`keeptree.probability.methods.METHODS`,
-        such as ``"kept"``, ``"soft"``, ``"margin"``, ``"kernel"``, ``"confdtree"`` or ``"rank"``.
+        Probability method, such as ``"kept"``, ``"soft"``, ``"margin"``, ``"kernel"``,
+        ``"confdtree"`` or ``"rank"``.
     nominal : sequence of str
         Numeric columns to read as categories.
     drop : sequence of str

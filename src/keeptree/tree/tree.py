@@ -180,7 +180,7 @@ class Tree(Structure):
 
         Returns
         -------
-        branch : :class:`~keeptree.tree.Branch`
+        branch : :class:`~keeptree.tree.branch.Branch`
             Column, sign and threshold (or categories) of the test. ``branch.text()`` returns the
             condition as :meth:`to_text` writes it.
         """
