@@ -147,3 +147,11 @@ def test_a_picture_of_the_gallery_is_the_first_of_its_example(tmp_path, monkeypa
     plt.close("all")
     height, width = plt.imread(tmp_path / "example.png").shape[:2]
     assert width == 2 * height, "another figure was saved"
+
+
+def test_dark_pictures_match_the_light_ones():
+    dark = sorted((DOCS / "images").glob("*_dark.png"))
+    assert dark
+    for picture in dark:
+        light = picture.with_name(picture.name.replace("_dark", ""))
+        assert plt.imread(picture).shape[:2] == plt.imread(light).shape[:2], picture.name
