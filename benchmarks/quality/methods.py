@@ -110,10 +110,11 @@ METHODS = {
     "soft": kept(kt.SoftTreeClassifier),
     "margin": kept(kt.MarginTreeClassifier),
     "kept": kept_pool,
+    "kept-all": kept(kt.KeptTreeClassifier, columns="all"),
     "kept, no learner": kept_without_learner,
 }
 RANK_ONLY = ("local-rank",)
-ON_LARGE = ("laplace", "shrinkage-cv", "soft", "margin", "kept", "kept, no learner")
+ON_LARGE = ("laplace", "shrinkage-cv", "soft", "margin", "kept", "kept-all", "kept, no learner")
 
 
 def _folds(y):

@@ -1,6 +1,6 @@
 """The training sample, encoded once for a tree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,8 @@ class Sample:
         Nonnegative weights; by default 1.
     columns : tuple of ndarray, optional
         Minimum, maximum, mean and standard deviation of the columns, if already known.
+    more : "tree", "all" or sequence of str or int, default="tree"
+        Columns that estimates may read besides those that the tree tests, by name or position.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Sample:
     y: np.ndarray | None = None
     weight: np.ndarray | None = None
     columns: tuple | None = None
+    more: str | tuple = "tree"
 
     def __post_init__(self):
         if self.weight is None:
@@ -94,11 +97,17 @@ class Sample:
         """The sample with an extra column for each weighted sum that the tree tests."""
         if not self.tree.has_oblique:
             return self
-        return Sample(self.tree.lifted, self.tree.lift(self.X), self.y, self.weight)
+        lifted = self.tree.lifted, self.tree.lift(self.X)
+        return Sample(*lifted, self.y, self.weight, more=self.more)
 
     def take(self, rows):
         """Return a subset of the rows, given by a mask, a slice or positions."""
-        return Sample(self.tree, self.X[rows], self.y[rows], self.weight[rows])
+        part = self.X[rows], self.y[rows], self.weight[rows]
+        return Sample(self.tree, *part, more=self.more)
+
+    def reading(self, more):
+        """Return the same sample for estimates that may read other columns, too."""
+        return self if more == self.more else replace(self, more=more)
 
     def read_by(self, tree):
         """Return the same rows encoded for another tree, or None if its categories differ.
@@ -112,7 +121,7 @@ class Sample:
         if rules and self.tree.categories != tree.categories:
             return None
         X = _recode(self.X, self.tree.categories, tree.categories)
-        return None if X is None else Sample(tree, X, self.y, self.weight)
+        return None if X is None else Sample(tree, X, self.y, self.weight, more=self.more)
 
 
 def stratified_part(labels, most):

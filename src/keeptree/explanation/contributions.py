@@ -8,6 +8,7 @@ from keeptree.text import clean
 _EXPERTS = {
     "soft": "How clearly the case passes the tests (soft)",
     "margin": "All tests of the tree, weighted (margin)",
+    "margin, other columns": "All tests of the tree and other columns, weighted (margin)",
     "kernel": "Training cases like this one (kernel)",
     "coherent": "Kept in line with the tree's decision",
 }
@@ -28,10 +29,10 @@ def collect_contributions(subject, encoded, label):
     Returns
     -------
     parts : list of dict or None
-        ``kind`` (``"expert"``, ``"test"`` or ``"start"``), ``name``, ``node`` (of a test),
-        ``answer`` (of the case to a test: ``"yes"``, ``"no"`` or ``"not known"``), ``expert`` (the
-        short name of an expert) and ``value``, what the part adds to the log-odds of the class. The
-        largest values come first.
+        ``kind`` (``"expert"``, ``"test"``, ``"column"`` or ``"start"``; a column is one that the
+        tree does not test), ``name``, ``node`` (of a test), ``answer`` (of the case to a test:
+        ``"yes"``, ``"no"`` or ``"not known"``), ``expert`` (the short name of an expert) and
+        ``value``, what the part adds to the log-odds of the class. The largest values come first.
     """
     model = subject.inner
     if not hasattr(model, "contributions_encoded"):
@@ -40,18 +41,24 @@ def collect_contributions(subject, encoded, label):
     parts = []
     if hasattr(found, "expert"):
         values = _of_class(found.value[0], label)
+        others = {"margin": "margin, other columns"} if (found.node < 0).any() else {}
         for name, value in zip(found.expert, values, strict=True):
-            part = _part("expert", _EXPERTS.get(name, clean(name)), None, value)
+            told = _EXPERTS.get(others.get(name, name), clean(name))
+            part = _part("expert", told, None, value)
             parts.append({**part, "expert": name})
         tests = found.test[0]
     else:
         start = _of_class(np.asarray(found.intercept)[None], label)[0]
         parts.append(_part("start", "The mean training case", None, start))
         tests = found.value[0]
-    for node, value in zip(found.node.tolist(), _of_class(tests, label), strict=True):
-        part = _part("test", _question(subject.tree, node), node, value)
-        parts.append({**part, "answer": _answer(subject.tree, node, encoded)})
-    order = {"start": 0, "expert": 1, "test": 2}
+    for k, (node, value) in enumerate(zip(found.node, _of_class(tests, label), strict=True)):
+        if node < 0:
+            name = clean(subject.tree.feature_name(int(found.column[k])))
+            parts.append(_part("column", name, None, value))
+        else:
+            part = _part("test", _question(subject.tree, node), int(node), value)
+            parts.append({**part, "answer": _answer(subject.tree, node, encoded)})
+    order = {"start": 0, "expert": 1, "test": 2, "column": 2}
     return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
 
 

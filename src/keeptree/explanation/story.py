@@ -200,7 +200,7 @@ def _collect(subject, encoded, near, constraints):
         "probability": {"tree": own, "model": ours},
         "interval": _interval(subject, encoded, ours),
         "second_opinion": _second_opinion(tree, label, ours),
-        "values": _values(tree, row),
+        "values": _values(subject, row),
         "path": collect_path(subject, row, leaves[0]["node"], near),
         "near": float(near),
         "leaves": leaves,
@@ -250,15 +250,16 @@ def _second_opinion(tree, label, ours):
     }
 
 
-def _values(tree, row):
-    """Return the values of the case in the tested columns."""
+def _values(subject, row):
+    """Return the values of the case in the columns that the model reads."""
+    tree = subject.tree
     decoded = tree.decode(row[None])[0]
     return [
         {
             "attribute": clean(tree.feature_name(f)),
             "value": None if np.isnan(row[f]) else plain(decoded[f]),
         }
-        for f in tree.tested.tolist()
+        for f in getattr(subject.inner, "read_columns", tree.tested).tolist()
     ]
 
 

@@ -14,6 +14,7 @@ from keeptree.text import (
     plural,
 )
 
+_TESTS = ("test", "column")  # kinds of contributions to the margins
 _MOST = 5  # number of classes, contributions and leaves listed; the rest are counted
 _LEAST_PUSH = 0.005  # smaller values are shown as 0.00
 _DISAGREES = "Our estimate disagrees"
@@ -151,8 +152,8 @@ def contributions(data):
     if parts is None:
         return None
     label = decided_name(data)
-    tests = _add_equal([part for part in parts if part["kind"] == "test"])
-    shown = [part for part in parts if part["kind"] != "test"] + tests[:_MOST]
+    tests = _add_equal([part for part in parts if part["kind"] in _TESTS])
+    shown = [part for part in parts if part["kind"] not in _TESTS] + tests[:_MOST]
     shown = [part for part in shown if abs(part["value"]) >= _LEAST_PUSH]
     if not shown:
         return None
@@ -160,14 +161,20 @@ def contributions(data):
     inside = "Tests, within the margin" if parts[0]["kind"] == "expert" else "Tests"
     rows = [
         {
-            "group": inside if part["kind"] == "test" else whole,
-            "name": f"{part['name']} {part['answer']}" if "answer" in part else part["name"],
+            "group": inside if part["kind"] in _TESTS else whole,
+            "name": _name(part),
             "value": part["value"],
             "text": f"{part['value']:+.2f}".replace("-", "−"),
         }
         for part in shown
     ]
-    return rows, len(tests) - sum(part["kind"] == "test" for part in shown)
+    return rows, len(tests) - sum(part["kind"] in _TESTS for part in shown)
+
+
+def _name(part):
+    if part["kind"] == "column":
+        return f"{part['name']} (not in the tree)"
+    return f"{part['name']} {part['answer']}" if "answer" in part else part["name"]
 
 
 def _add_equal(tests):

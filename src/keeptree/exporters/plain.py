@@ -12,8 +12,8 @@ def plain_dict(tree, model=None):
     """Return a tree and its probability model as plain lists, arrays and numbers.
 
     Nodes are numbered as in the tree, classes by their place in ``classes``, and columns by their
-    place in ``columns``: those that the tree tests, in the order in which it first asks for them.
-    No model reads another column. Categories are codes, as :meth:`Tree.encode` gives them. The
+    place in ``columns``: those that the tree tests, in the order in which it first asks for them,
+    and then any others that the model reads. Categories are codes, as :meth:`Tree.encode` gives them. The
     weighted sums of an oblique tree are numbered after the columns, and everything below reads
     them like columns: this is the tree that ``Tree.lifted`` returns.
 
@@ -81,7 +81,7 @@ def plain_dict(tree, model=None):
             "export that."
         )
     check_exportable(model)
-    columns, place = tested_columns(tree), column_places(tree)
+    columns, place = read_columns(tree, model), column_places(tree, model)
     if model is None or (len(tree.classes) == 1 and hasattr(model, "predict_proba")):
         written = {"kind": "leaves", "values": leaf_values(tree, tree.proportions)}
     else:
@@ -114,9 +114,16 @@ def tested_columns(tree):
     return list(dict.fromkeys(f for columns in asked for f in columns))
 
 
-def column_places(tree):
-    """Return the number of each column that the tests of ``tree.lifted`` read; see `plain_dict`."""
-    columns = tested_columns(tree)
+def read_columns(tree, model=None):
+    """Return the columns that a tree tests, and then the others that its model reads."""
+    tested = tested_columns(tree)
+    more = [] if model is None else model.read_columns.tolist()
+    return list(dict.fromkeys([*tested, *more]))
+
+
+def column_places(tree, model=None):
+    """Return the number of each column and weighted sum that is read; see `plain_dict`."""
+    columns = read_columns(tree, model)
     sums = range(tree.n_features, tree.lifted.n_features)
     return {f: at for at, f in enumerate([*columns, *sums])}
 

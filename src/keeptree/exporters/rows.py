@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from keeptree.data.columns import AS_MISSING
+from keeptree.exporters.plain import read_columns
 from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, OBLIQUE
 
 _MOST_NUMBERS = 20_000_000  # a table of very many columns has fewer rows
@@ -88,7 +89,7 @@ def sample_rows(subject, n, seed=0):
     tests = np.flatnonzero(tree.kind != LEAF)
     _follow_paths(tree, columns, X, rng, tests)
     unseen = {}
-    for f in tree.tested.tolist():
+    for f in read_columns(tree, subject.model):
         odd = np.flatnonzero(rng.random(n) < _SPECIAL / max(1, len(tests)) ** 0.5)
         X[odd, f] = rng.choice(columns[f].odd, len(odd)) if columns[f].odd else X[odd, f]
         if columns[f].unseen is not None:
@@ -133,7 +134,7 @@ class _Column:
             weight = [dict(tree.terms(node)).get(feature, 1.0) for node in np.flatnonzero(tests)]
             self.threshold = np.unique(tree.threshold[tests] / np.array(weight))
         self.low, self.high = _range(model, feature, self.threshold)
-        ruled = tests.any() and (tree.missing[tests] != ERROR).all()
+        ruled = (tree.missing[tests] != ERROR).all()
         self.odd = [np.nan] if ruled else []
         self.unseen = None
         if self.labels is None:
@@ -141,7 +142,7 @@ class _Column:
             # Opposite sums that overflow would be missing values in Python alone.
             self.odd += [1e30, -1e30] if summed.any() else [1e300, -1e300]
             self.odd += [0.0, -0.0, 5e-324, -1e-40]
-        elif tests.any() and (tree.unknown[feature] >= 0 or (ruled and _as_missing(tree, feature))):
+        elif tree.unknown[feature] >= 0 or (ruled and _as_missing(tree, feature)):
             self.unseen = _unseen_label(self.labels)
 
     def draw(self, rng, n):

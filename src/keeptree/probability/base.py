@@ -120,6 +120,11 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         """
         self.reference_ = describe_columns(sample)
 
+    @property
+    def read_columns(self) -> NDArray[Any]:
+        """Positions of the columns that answers depend on: by default, those the tree tests."""
+        return self.tree_.tested
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row.
 

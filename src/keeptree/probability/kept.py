@@ -1,24 +1,27 @@
 """The recommended classifier: the kept tree decides, three experts estimate the probabilities."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import StrOptions
 
 from keeptree.data.sample import stratified_part
 from keeptree.probability.case_spread import MOST_PROBES, CaseSpread, measure_spread
 from keeptree.probability.expectation import Scored
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
 from keeptree.probability.margin import ON_FOLDS, MarginExpert, choose_margin, fit_margin
+from keeptree.probability.more_columns import check_more
 from keeptree.probability.pool import (
     Pool,
     fit_pool,
     make_coherent,
     smoothed_prior,
 )
-from keeptree.probability.refits import Fold, RefittedModel, lift_folds
+from keeptree.probability.refits import Fold, RefittedModel, folds_reading, lift_folds
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.progress import step
 from keeptree.savable import expect
@@ -46,6 +49,10 @@ class KeptTreeClassifier(RefittedModel):
     coherent : bool, default=False
         Whether the tree's class must be the most probable one in every row. The ranking gets worse,
         because the experts are usually right where they disagree with the tree.
+    columns : {"tree", "all"} or array-like of str or int, default="tree"
+        Columns that the probabilities may depend on. ``"tree"``: only those that the tree tests.
+        ``"all"``: all columns of X, which helps where the tree misses an attribute that matters. A
+        list names columns to use besides the tree's own. The decisions depend on the tree alone.
     cv : int, splitter, iterable or None, default=None
         Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
         five stratified folds, with copies of a row in the same fold. Other rows that belong
@@ -105,7 +112,11 @@ class KeptTreeClassifier(RefittedModel):
     True
     """
 
-    _parameter_constraints = {**RefittedModel._parameter_constraints, "coherent": ["boolean"]}
+    _parameter_constraints = {
+        **RefittedModel._parameter_constraints,
+        "coherent": ["boolean"],
+        "columns": [StrOptions({"tree", "all"}), "array-like"],
+    }
     saved_fields = ("soft_", "margin_", "kernel_", "pool_", "spread_")
 
     def __init__(
@@ -113,6 +124,7 @@ class KeptTreeClassifier(RefittedModel):
         estimator: Any = None,
         coherent: bool = False,
         *,
+        columns: Literal["tree", "all"] | Sequence[str | int] = "tree",
         cv: Any = None,
         decide: Literal["tree", "probability", "cost"] = "tree",
         costs: ArrayLike | dict[Any, Any] | None = None,
@@ -120,6 +132,7 @@ class KeptTreeClassifier(RefittedModel):
     ) -> None:
         self.estimator = estimator
         self.coherent = coherent
+        self.columns = columns
         self.cv = cv
         self.decide = decide
         self.costs = costs
@@ -129,6 +142,12 @@ class KeptTreeClassifier(RefittedModel):
     def weights_(self) -> dict[str, float]:
         """Weight of each expert in the pool, by name."""
         return dict(zip(self.pool_.names, self.pool_.weights.tolist(), strict=True))
+
+    @property
+    def read_columns(self) -> NDArray[Any]:  # noqa: D102 - inherited
+        read = self.tree_.tested, self.margin_.tests.columns, self.kernel_.space.feature
+        columns = np.unique(np.concatenate(read))
+        return columns[columns < self.tree_.n_features]  # sums of an oblique tree come after them
 
     def contributions(self, X: ArrayLike) -> "KeptContributions":
         """Return what each expert and each test of the tree adds to the log-odds.
@@ -148,16 +167,19 @@ class KeptTreeClassifier(RefittedModel):
         """:meth:`contributions` for rows that :meth:`encode` returned."""
         names = (*EXPERTS, "coherent") if self.coherent else EXPERTS
         value = self._map_encoded(rows, self._push, (len(names), len(self.classes_)))
-        node, _ = self.margin_.asked(self.tree_.lifted)
-        shape = len(node), len(self.margin_.intercept)
+        asked = self.margin_.asked(self.tree_.lifted)
+        shape = len(asked.node), len(self.margin_.intercept)
         pushed = self._map_encoded(rows, self._push_tests, shape) * self.weights_["margin"]
-        return KeptContributions(names, _log_odds(value), node, _log_odds(pushed))
+        return KeptContributions(
+            names, _log_odds(value), asked.node, asked.column, _log_odds(pushed)
+        )
 
     def _refits(self):
         return True
 
     def _learn(self, sample, folds):
-        sample, folds = sample.lifted, lift_folds(folds)
+        more = check_more(self.columns, self.tree_)
+        sample, folds = sample.lifted.reading(more), folds_reading(lift_folds(folds), more)
         prior = smoothed_prior(sample.y, sample.weight, len(self.tree_.classes))
         strengths, margins = choose_soft(folds), choose_margin(folds)
         self.soft_ = fit_soft(sample, *strengths)
@@ -254,7 +276,10 @@ class KeptContributions:
         log p / (1 - p). With more classes, what each adds to the log-probability of each class,
         minus the mean over the classes.
     node : ndarray of shape (n_tests,)
-        Nodes of the tree whose tests the margin expert uses.
+        Nodes of the tree whose tests the margin expert uses; -1 for a column that it uses although
+        the tree does not test it.
+    column : ndarray of shape (n_tests,)
+        Column of each test.
     test : ndarray of shape (n, n_tests) or (n, n_tests, n_classes)
         What each test adds within the margin expert, relative to the mean training case.
     """
@@ -262,6 +287,7 @@ class KeptContributions:
     expert: tuple
     value: np.ndarray
     node: np.ndarray
+    column: np.ndarray
     test: np.ndarray
 
 

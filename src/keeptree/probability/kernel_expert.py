@@ -1,4 +1,4 @@
-"""The kernel expert: the classes of similar training cases, by the attributes the tree tests.
+"""The kernel expert: the classes of similar training cases.
 
 This is a Nadaraya-Watson estimate. Its cost per row does not grow with the sample: beyond a limit,
 nearby cases of a class are merged into landmarks.
@@ -146,7 +146,8 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     Parameters
     ----------
     sample : Sample
-        The training sample. The attributes that its tree tests are compared.
+        The training sample. The attributes that its tree tests are compared, and those that
+        ``sample.more`` adds.
     settings : KernelSettings, optional
         Default: those with the lowest leave-one-out log-loss.
     most : int
@@ -158,7 +159,8 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     """
     if settings is not None:
         return _fitted(*_cloud(sample, settings.scale, settings.power, most), settings)
-    scales = SCALES if (sample.tree.kind == NUMERIC).any() else SCALES[:1]
+    numeric = (sample.tree.kind == NUMERIC).any() or sample.more != "tree"
+    scales = SCALES if numeric else SCALES[:1]
     if len(sample) > most and len(scales) > 1:
         scales = (_choose_scale(sample.take(stratified_part(sample.y, most)), scales, most),)
     tried = {}

@@ -9,12 +9,14 @@ from sklearn.utils import gen_batches
 
 from keeptree._compiled.landmarks import Space
 from keeptree.geometry.metric import Metric
+from keeptree.probability.more_columns import more_columns
 from keeptree.probability.normal_scores import normal_scores
 from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 from keeptree.tree import LEAF
 
 _CATEGORY_CASES = 5.0  # pseudo-cases at the prior, added to the class shares of a category
 _LEAST_IMPORTANCE = 1e-4
+_UNTESTED = 0.3  # importance of a column that the tree does not test, relative to the mean
 _FAR = 1e18  # as in keeptree._compiled.landmarks
 _MOST_BENDS = 64  # of an axis; if there are more, nearly equal bends are merged
 _NARROW = 1 / 16  # bends closer than this many widths are merged
@@ -107,7 +109,7 @@ def bend(u):
 
 
 def embed(sample, columns, scale="deviation"):
-    """Return coordinates of spread 1 for the columns that a sample's tree tests.
+    """Return coordinates of spread 1 for the columns of a sample that may be read.
 
     A nominal attribute becomes the class shares of its categories (the value difference of
     Stanfill and Waltz 1986). A numeric one is measured in standard deviations, or with
@@ -125,6 +127,8 @@ def embed(sample, columns, scale="deviation"):
     prior = sample.class_share
     metric = Metric().fit_spread(columns, tree)
     importance, decrease = importances(tree), _decreases(tree)
+    tested = importance[importance > 0]
+    importance[more_columns(sample)] = _UNTESTED * (tested.mean() if len(tested) else 1.0)
     axes = []
     for f in np.flatnonzero(importance > 0):
         if tree.categories[f] is not None:
@@ -189,7 +193,7 @@ def _numeric_axis(f, sample, metric, bends):
     """
     values, center, factor = sample.X[:, f], metric.center_[f], metric.factor_[f]
     bent = np.empty(len(values))
-    for rows in gen_batches(len(values), max(_BLOCK // bends.shape[1], 1)):
+    for rows in gen_batches(len(values), max(_BLOCK // max(bends.shape[1], 1), 1)):
         bent[rows] = (bends[1] * bend((values[rows, None] - bends[0]) * factor)).sum(axis=1)
     line = np.clip((values - center) * factor, -_FAR, _FAR)
     known = ~np.isnan(values)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree._compiled.soft import add_margins, logits_to_shares
 from keeptree.annotations import Floats
 from keeptree.data.sample import stratified_part
-from keeptree.probability.further_tests import LeafSplits, grow_rules, is_large, split_quantiles
+from keeptree.probability.further_tests import grow_rules, is_large, split_quantiles
+from keeptree.probability.leaf_splits import LeafSplits
 from keeptree.probability.margin_tests import PARTS, MarginTests
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
 from keeptree.probability.soft_tests import SCALES, SoftTests, check_tests
@@ -39,7 +40,7 @@ class MarginExpert:
     ``centre`` is the mean over the training sample of what each test adds. The last axis has one
     logit for two classes, otherwise one per class. ``splits`` are further tests, stored as splits
     of leaves, or None. Contributions count them with the tree's test of the same column
-    whose threshold is nearest.
+    whose threshold is nearest, or by column if the tree does not test it.
     """
 
     tests: SoftTests
@@ -78,38 +79,49 @@ class MarginExpert:
         logits_to_shares(self.logit(X), out)
 
     def asked(self, tree):
-        """Return the tree's tests that the expert uses, and the one that each soft test belongs to.
+        """Return what contributions are counted by: the tree's tests, then columns it has none for.
 
         Returns
         -------
-        node : ndarray of shape (n_tests,)
-            Sorted node numbers of the tree.
-        place : ndarray
-            For each soft test, its position in ``node``.
+        asked : Asked
         """
         at = np.flatnonzero(self.tests.kind != LEAF)
         node = self.tests.node[at].copy()
         if self.splits is not None and self.splits.beside:
             node[node == tree.n_nodes] = 0  # the root
+        column = self.tests.columns[self.tests.column[at]]
         own = np.isin(node, np.flatnonzero(tree.kind != LEAF))
         for k in np.flatnonzero(~own):
-            feature = self.tests.columns[self.tests.column[at[k]]]
-            same = np.flatnonzero((tree.kind == NUMERIC) & (tree.feature == feature))
+            same = np.flatnonzero((tree.kind == NUMERIC) & (tree.feature == column[k]))
             gap = np.abs(tree.threshold[same] - self.tests.threshold[at[k]])
-            node[k] = same[np.argmin(gap)]
-        return np.unique(node, return_inverse=True)
+            node[k] = same[np.argmin(gap)] if len(same) else tree.n_nodes + column[k]
+        node, first, place = np.unique(node, return_index=True, return_inverse=True)
+        return Asked(np.where(node < tree.n_nodes, node, -1), column[first], place)
 
     def contributions(self, X, tree):
-        """Return what each ``asked`` test adds relative to ``centre``: (n, n_tests, n_logits)."""
+        """Return what each ``asked`` part adds relative to ``centre``: (n, n_tests, n_logits)."""
         tests = self.tests
         added = np.zeros((len(tests.kind), len(X), len(self.intercept)))
         for part, scores in zip(PARTS, (*self.side, self.reach), strict=True):
             np.add.at(added, tests.parent, tests.shares(X, *part)[:, :, None] * scores[:, None])
         added -= self.centre[:, None]
-        node, place = self.asked(tree)
-        total = np.zeros((len(node), *added.shape[1:]))
-        np.add.at(total, place, added[tests.kind != LEAF])
+        asked = self.asked(tree)
+        total = np.zeros((len(asked.node), *added.shape[1:]))
+        np.add.at(total, asked.place, added[tests.kind != LEAF])
         return total.transpose(1, 0, 2)
+
+
+class Asked(NamedTuple):
+    """What the contributions of a margin expert are counted by.
+
+    ``node`` holds the sorted numbers of the tree's tests, and then -1 for each column that the tree
+    does not test. ``column`` holds the column of each. ``place`` is the position in ``node`` that
+    each soft test belongs to.
+    """
+
+    node: np.ndarray
+    column: np.ndarray
+    place: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +354,7 @@ class MarginTreeClassifier(RefittedModel):
     def contributions_encoded(self, rows: NDArray[Any]) -> Contributions:
         """:meth:`contributions` for rows that :meth:`encode` returned."""
         expert = self.expert_
-        node, _ = expert.asked(self.tree_.lifted)
+        node = expert.asked(self.tree_.lifted).node
 
         def fill(rows, out):
             self._check_rows(rows)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree.probability.further_tests import divide_evenly, with_splits
+from keeptree.probability.leaf_splits import divide_evenly, with_splits
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import soft_tests
 from keeptree.tree import LEAF

@@ -135,6 +135,12 @@ METHODS = {
             "KeptTreeClassifier",
             default_in=_COMPARE,
         ),
+        Method(
+            "kept-all",
+            "the same with all columns, whether the tree tests them or not",
+            "KeptTreeClassifier",
+            {"columns": "all"},
+        ),
     )
 }
 ALIASES = {"raw": "leaves", "smoothed": "laplace"}  # names in earlier versions

@@ -62,6 +62,13 @@ def lift_folds(folds):
     return None if folds is None else tuple(fold.lifted for fold in folds)
 
 
+def folds_reading(folds, more):
+    """Return the folds for estimates that may read other columns, too; None stays None."""
+    if folds is None:
+        return None
+    return tuple(replace(f, train=f.train.reading(more), test=f.test.reading(more)) for f in folds)
+
+
 def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, most=MOST_ROWS):
     """Refit a kept tree's learner on the folds of its training sample.
 

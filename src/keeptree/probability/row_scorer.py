@@ -72,9 +72,9 @@ class RowScorer:
         self._ranks = not hasattr(model, "predict_proba")
         self.classes = tree.classes
         self._labels = [plain(label) for label in tree.classes]
-        tested = tree.tested.tolist()
-        self.columns = tuple(tree.feature_name(f) for f in tested)
-        self._tested = [(f, tree.feature_name(f), _codes(tree.categories[f])) for f in tested]
+        read = model.read_columns.tolist()
+        self.columns = tuple(tree.feature_name(f) for f in read)
+        self._read = [(f, tree.feature_name(f), _codes(tree.categories[f])) for f in read]
         self._sharing = tree.sharing_columns
 
     def __call__(self, row: Any) -> RowAnswer:
@@ -100,7 +100,7 @@ class RowScorer:
         return RowAnswer(self._labels[code], scores[0], leaf)
 
     def encode(self, row):
-        """Return a row as the tree reads it, of shape (1, n_features); columns not tested are 0."""
+        """Return a row as the tree reads it, of shape (1, n_features); columns not read are 0."""
         X = np.zeros((1, self._tree.n_features))
         named = hasattr(row, "keys")
         if not named and len(row) != X.shape[1]:
@@ -109,7 +109,7 @@ class RowScorer:
                 "give one for each, or a dict with the names of the columns."
             )
         try:
-            for f, name, codes in self._tested:
+            for f, name, codes in self._read:
                 value = row[name] if named else row[f]
                 if codes is None:
                     X[0, f] = value if type(value) in _NUMBERS else self._number(f, value)

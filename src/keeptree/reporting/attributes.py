@@ -1,11 +1,11 @@
-"""Ranges, thresholds and distributions of the tested attributes."""
+"""Ranges, thresholds and distributions of the attributes that a model reads."""
 
 from math import floor, log10
 
 import numpy as np
 
 from keeptree.data.labels import plain
-from keeptree.exporters.plain import tested_columns
+from keeptree.exporters.plain import read_columns
 from keeptree.text import clean
 from keeptree.tree import ERROR
 
@@ -13,15 +13,13 @@ _BINS = 24
 _MOST_DECIMALS = 6
 
 
-def collect_attributes(tree, observed, X=None):
-    """Return the tested attributes in the order in which the tree first tests them.
+def collect_attributes(model, X=None):
+    """Return the tested attributes in the order in which the tree first tests them, then others.
 
     Parameters
     ----------
-    tree : Tree
-        The kept tree.
-    observed : Observed
-        Statistics of the training columns.
+    model : fitted KeepTree classifier
+        Model whose columns are described; most models read only those that the tree tests.
     X : ndarray of shape (n, n_features), optional
         Encoded cases that define typical values.
 
@@ -34,8 +32,11 @@ def collect_attributes(tree, observed, X=None):
         histogram from low to high); a nominal one has ``categories``, how they are ``written`` in a
         file, ``bins`` and ``unknown``, the rule for other labels as in :class:`keeptree.Tree`.
     """
-    columns = tested_columns(tree)
-    return [_attribute(tree, f, observed, None if X is None else X[:, f]) for f in columns]
+    tree, observed = model.tree_, model.observed_
+    return [
+        _attribute(tree, f, observed, None if X is None else X[:, f])
+        for f in read_columns(tree, model)
+    ]
 
 
 def _attribute(tree, f, observed, values):

@@ -72,7 +72,7 @@ def collect(
     fixed = read_constraints(tree, None, fixed=fixed).fixed
     boundary = boundary_of(model)
     held = None if X is None else hold_out_cases(model, boundary, X, y)
-    attributes = collect_attributes(tree, model.observed_, None if held is None else held.rows)
+    attributes = collect_attributes(model, None if held is None else held.rows)
     data = {
         "schema": SCHEMA,
         "title": clean(title),

@@ -9,7 +9,7 @@ from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path
 from keeptree.explanation.wording import join, tell_estimate, tell_number
-from keeptree.exporters.plain import tested_columns
+from keeptree.exporters.plain import read_columns
 from keeptree.text import class_text, clean, count_text, of_class_text, plain_number, plural
 
 NEAR = 0.2  # in the metric, as in keeptree.explain
@@ -60,14 +60,16 @@ def collect_view(subject, row, positive, fixed=()):
         "after": tell_estimate(change.predicted, change.probability, change.names)
         if change.changes
         else "",
-        "locked": tell_locked(tree, fixed),
+        "locked": tell_locked(subject, fixed),
         "such": "",
     }
 
 
-def tell_locked(tree, fixed):
-    """Return a sentence about the tested attributes that cannot change; "" if there are none."""
-    names = [clean(tree.feature_name(f)) for f in tested_columns(tree) if f in fixed]
+def tell_locked(subject, fixed):
+    """Return a sentence about the attributes that cannot change; "" if none is shown."""
+    tree = subject.tree
+    shown = read_columns(tree, subject.inner)
+    names = [clean(tree.feature_name(f)) for f in shown if f in fixed]
     return f"Locked: {join(names)}." if names else ""
 
 
@@ -205,7 +207,9 @@ def _pushes(subject, encoded, towards):
         return None
     tree, sums = subject.tree, {}
     for part in parts:
-        if part["kind"] == "test":
+        if part["kind"] == "column":
+            name = part["name"]
+        elif part["kind"] == "test":
             name = clean(tree.branch(tree.children(part["node"])[0]).name)
         elif part["kind"] == "expert" and part["expert"] in _EXPERTS:
             name = _EXPERTS[part["expert"]]

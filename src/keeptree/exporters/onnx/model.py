@@ -44,7 +44,7 @@ def build_model(subject, inputs, leaf, distance):
     cases = read_cases(graph, subject, data, inputs)
     routes = Routes(cases, data["tree"], subject.tree.max_depth)
     decision = _Decision(routes, data["tree"])
-    place = column_places(subject.tree)
+    place = column_places(subject.tree, subject.model)
     if type(subject.model) is GeometricRankClassifier:
         p = add_scores(cases, place, routes, subject.model, decision.code())
     elif _has_curves(subject.model):

@@ -8,6 +8,7 @@ from time import process_time
 import numpy as np
 
 from keeptree.exporters.check import Answers, codes_of
+from keeptree.exporters.plain import read_columns
 from keeptree.exporters.sql.spelling import Spelling, label_kind
 
 _TYPES = {  # of the columns of the rows
@@ -89,14 +90,14 @@ def _connect(dialect):
 def _load(connection, subject, rows, dialect):
     """Create the table of the rows: every other missing number is NaN where that is possible."""
     spell = Spelling(dialect)
-    tested = subject.tree.tested.tolist()
-    kinds = [_kind(rows.categories[f]) for f in tested]
+    read = read_columns(subject.tree, subject.model)
+    kinds = [_kind(rows.categories[f]) for f in read]
     types = [_TYPES[dialect][kind] for kind in kinds]
-    declared = [f"{spell.name(rows.names[f])} {t}" for f, t in zip(tested, types, strict=True)]
+    declared = [f"{spell.name(rows.names[f])} {t}" for f, t in zip(read, types, strict=True)]
     connection.execute(
         f"CREATE TABLE keeptree_rows ({', '.join(['keeptree_id INTEGER', *declared])})"
     )
-    columns = [_values(rows.column(f), kind) for f, kind in zip(tested, kinds, strict=True)]
+    columns = [_values(rows.column(f), kind) for f, kind in zip(read, kinds, strict=True)]
     width = 1 + len(columns)
     table = list(zip(range(len(rows)), *columns, strict=True))
     at_once = max(1, _VALUES // width)
