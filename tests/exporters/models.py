@@ -80,6 +80,7 @@ MODELS = {
     "margin": kt.MarginTreeClassifier,
     "kept": kt.KeptTreeClassifier,
     "coherent": lambda tree: kt.KeptTreeClassifier(tree, coherent=True),
+    "all columns": lambda tree: kt.KeptTreeClassifier(tree, columns="all"),
 }
 
 PAPERS = {

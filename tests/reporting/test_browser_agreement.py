@@ -97,6 +97,7 @@ MODELS = {
     "margin": (kt.MarginTreeClassifier, {}),
     "kept": (kt.KeptTreeClassifier, {}),
     "coherent": (kt.KeptTreeClassifier, {"coherent": True}),
+    "all columns": (kt.KeptTreeClassifier, {"columns": "all"}),
     "confdtree": (kt.ConfDTreeClassifier, {}),
     "distance": (kt.DistanceKernelClassifier, {}),
     "separator": (kt.DistanceKernelClassifier, {"scope": "separator"}),

@@ -182,6 +182,8 @@ class KeptTreeClassifier(RefittedModel):
         sample, folds = sample.lifted.reading(more), folds_reading(lift_folds(folds), more)
         prior = smoothed_prior(sample.y, sample.weight, len(self.tree_.classes))
         strengths, margins = choose_soft(folds), choose_margin(folds)
+        if folds is None and more != "tree":  # the tree has no tests of other columns
+            margins = (*margins[:2], "quantiles")
         self.soft_ = fit_soft(sample, *strengths)
         self.margin_ = fit_margin(sample, *margins)
         self.kernel_ = fit_kernel(sample)

@@ -26,8 +26,8 @@ def collect_attributes(model, X=None):
     Returns
     -------
     attributes : list of dict
-        ``column``, ``name``, ``key`` (the name in files), ``kind``, ``may_be_missing`` and
-        ``typical``; a numeric one has ``low`` and ``high`` (1st and 99th percentile), ``least`` and
+        ``column``, ``name``, ``key`` (the name in files), ``kind``, ``tested`` (by the tree),
+        ``may_be_missing`` and ``typical``; a numeric one has ``low`` and ``high`` (1st and 99th percentile), ``least`` and
         ``most`` (of the training sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a
         histogram from low to high); a nominal one has ``categories``, how they are ``written`` in a
         file, ``bins`` and ``unknown``, the rule for other labels as in :class:`keeptree.Tree`.
@@ -48,6 +48,7 @@ def _attribute(tree, f, observed, values):
         "column": f,
         "name": clean(tree.feature_name(f)),
         "key": str(tree.feature_name(f)),
+        "tested": len(tests) > 0,
         "may_be_missing": bool((tree.missing[tests] != ERROR).all()),
     }
     if tree.categories[f] is None:

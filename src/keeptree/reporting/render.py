@@ -31,6 +31,7 @@ from keeptree.reporting.words import (
     push_ways,
     rows_text,
     short_labels,
+    untested_text,
 )
 from keeptree.text import (
     between_text,
@@ -212,6 +213,7 @@ def _environment():
         estimate_text=estimate_text,
         found_at=_found_at,
         rows_text=rows_text,
+        untested_text=untested_text,
         interval_text=interval_text,
         verdict=verdict,
         caveat=_caveat,

@@ -3,6 +3,7 @@
 from keeptree.text import class_text, in_hundred, plural
 
 _ALIKE, _BESIDE = 0.15, 0.005  # maximum width of a group of similar estimates, and distance from it
+_MOST_NAMED = 12  # attributes outside the tree that are listed by name
 
 
 def shown_class(p, positive):
@@ -113,6 +114,16 @@ def rows_text(data):
             f"{plural(model['rows'], 'training row')} with {plural(width, 'attribute')} each"
         )
     return f"{'; '.join(parts)}." if parts else "None."
+
+
+def untested_text(data):
+    """Name the attributes that the estimates use although the tree does not test them."""
+    names = [attribute["name"] for attribute in data["attributes"] if not attribute["tested"]]
+    if not names:
+        return ""
+    told = ", ".join(names[:_MOST_NAMED])
+    told += f" and {len(names) - _MOST_NAMED} others" if len(names) > _MOST_NAMED else ""
+    return f"{told}. Only our estimates use them; the tree's decisions do not depend on them."
 
 
 def interval_text(data):
