@@ -79,6 +79,14 @@ def test_differences_have_a_sign_a_median_and_counts_of_wins_and_losses():
     assert row["log-loss, won : lost"].startswith("2 : 1")
 
 
+def test_rows_of_this_run_replace_stored_ones():
+    stored = results({"kept": [0.8, 0.9], "forest": [0.7, 0.7]})
+    rows = summary.with_stored(results({"kept": [0.85]}), stored)
+    auc = rows.pivot(index="set", columns="method", values="auc")
+    assert auc.loc["a"].to_dict() == {"kept": 0.85, "forest": 0.7}
+    assert auc.loc["b"].to_dict() == {"kept": 0.9, "forest": 0.7}
+
+
 def test_rare_cases_are_summed_over_data_sets():
     rows = pd.DataFrame(
         {"tree": "readable", "method": "kept", "expected": [1.0, 8.0], "observed": [2, 8]}

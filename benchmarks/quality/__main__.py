@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+import pandas as pd
 from joblib import parallel_config
 
 from benchmarks.quality import plots, summary
@@ -24,8 +25,10 @@ PAGE, PICTURES = ROOT / "docs" / "quality.md", ROOT / "docs" / "images"
 SETS_FILE = ROOT / "docs" / "quality_sets.csv"
 SPLITS = 3
 QUICK = ("heart", "iris", "bands", "wine", "glass1", "haberman", "crx", "breast")
-SHOWN = ("shrinkage-cv", "soft", "margin", "kept", "kept, coherent", "kept, no learner", FOREST)
-ON_EACH = ("kept", "CatBoost", "LightGBM", CALIBRATED, TRUTH)
+SHOWN = (
+    "shrinkage-cv", "soft", "margin", "kept", "kept-all", "kept, coherent", "kept, no learner", FOREST
+)  # fmt: skip
+ON_EACH = ("kept", "kept-all", "CatBoost", "LightGBM", CALIBRATED, TRUTH)
 RARE = ("laplace", *SHOWN[1:], *PEER_NAMES[1:])
 
 
@@ -48,6 +51,8 @@ def main(arguments=None):
             )
     if options.report or not options.methods:  # the tables need Laplace, kept and the forest
         rows, n_splits = summary.per_set(records)
+        if options.stored:
+            rows = summary.with_stored(rows, pd.read_csv(SETS_FILE))
         tables = make_tables(rows, n_splits)
         for name, text in tables.items():
             print(f"\n{name}\n\n{text}")
@@ -98,6 +103,7 @@ def read_options(arguments):
     add("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that runs the tasks")
     add("--results", default=str(ROOT / "build" / "quality.jsonl"), help="file of finished tasks")
     add("--report", action="store_true", help="run nothing: report what is finished")
+    add("--stored", action="store_true", help="with --report: other methods from the last --docs")
     add("--docs", action="store_true", help="write the tables and pictures of docs/quality.md")
     options = parser.parse_args(arguments)
     entries = catalogue()
@@ -135,12 +141,15 @@ def make_tables(rows, n_splits):
         tables[f"{group}, {tree}"] = summary.markdown(summary.main_table(own))
     tables["parts"] = summary.markdown(summary.parts_table(rows, SHOWN), index=False)
     for (group, half, tree), own in _parts(rows):
-        table = summary.differences_table(own, "kept")
-        tables[f"differences, {group}{half}, {tree}"] = summary.markdown(table)
+        for method, name in (("kept", "differences"), ("kept-all", "differences of kept-all")):
+            if method in set(own["method"]):
+                table = summary.differences_table(own, method)
+                tables[f"{name}, {group}{half}, {tree}"] = summary.markdown(table)
     for tree, own in rows[rows["group"] == "large"].groupby("tree", sort=False):
         tables[f"sets, large, {tree}"] = summary.markdown(summary.sets_table(own, ON_EACH))
     for group, own in rows.groupby("group", sort=False):
-        tables[f"rare, {group}"] = summary.markdown(summary.rare_table(own, RARE))
+        if own["expected"].notna().all():
+            tables[f"rare, {group}"] = summary.markdown(summary.rare_table(own, RARE))
         losses = summary.losses_table(own, "kept")
         tables[f"losses, {group}"] = summary.markdown(losses, False) if len(losses) else "None."
     return tables
@@ -158,12 +167,13 @@ def write_docs(rows, tables):
     """Replace the tables between their markers in the page, and draw the pictures."""
 
     def table(match):
-        return f"{match[1]}\n{tables.get(match[2], 'Not part of this run.')}\n{match[3]}"
+        return f"{match[1]}\n{tables.get(match[2], match[3])}\n{match[4]}"
 
     page = PAGE.read_text(encoding="utf-8")
-    page = re.sub("(<!-- ([^>]+) -->)\n.*?(<!-- end -->)", table, page, flags=re.DOTALL)
+    page = re.sub("(<!-- ([^>]+) -->)\n(.*?)\n(<!-- end -->)", table, page, flags=re.DOTALL)
     PAGE.write_text(page, encoding="utf-8")
     columns = ["tree", "group", "half", "set", "method", *summary.MEASURES, "agreement", "leaves"]
+    columns += ["expected", "observed"]
     rows[columns].round(4).to_csv(SETS_FILE, index=False)
     plots.draw(rows, PICTURES)
 

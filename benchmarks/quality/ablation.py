@@ -20,10 +20,19 @@ import keeptree as kt
 from benchmarks.quality.data import catalogue, divide
 from benchmarks.quality.distances import score
 from benchmarks.quality.summary import markdown
-from keeptree.probability import further_tests, kept, kernel_expert, margin, pool, refits
+from keeptree.probability import (
+    further_tests,
+    kept,
+    kernel_expert,
+    kernel_space,
+    margin,
+    pool,
+    refits,
+)
 
 LEAVES = 30
 AS_IS = "as it is"
+ALL = "all columns"
 
 
 def _scales(*names):
@@ -51,6 +60,10 @@ def _stretched_from(rows):
     return [patch.object(kernel_expert, "_FEWEST_STRETCHED", rows)]
 
 
+def _untested(size):
+    return [patch.object(kernel_space, "_UNTESTED", size)]
+
+
 VARIANTS = {
     AS_IS: list,
     "standard deviations only": partial(_scales, "deviation"),
@@ -67,6 +80,10 @@ VARIANTS = {
     "share of the prior 0.03": lambda: [patch.object(pool, "SHARE", 0.03)],
     "ridge of the pool 6": lambda: [patch.object(pool, "_RIDGE", 6.0)],
     "100 leaves": list,
+    ALL: list,
+    f"{ALL}, axes of size 0.1": partial(_untested, 0.1),
+    f"{ALL}, axes of size 1": partial(_untested, 1.0),
+    f"{ALL}, margins only": partial(_untested, 0.0),
 }
 
 
@@ -103,7 +120,8 @@ def measure(entry, split, variants, whole=False):
             for change in VARIANTS[variant]():
                 stack.enter_context(change)
             tree = learner.fit(X[train], data.y[train])
-            model = kt.KeptTreeClassifier(tree).fit(X[train], data.y[train])
+            columns = "all" if variant.startswith(ALL) else "tree"
+            model = kt.KeptTreeClassifier(tree, columns=columns).fit(X[train], data.y[train])
         yield {"set": entry.name, "variant": variant, **score(model, X[test], data.y[test])}
 
 

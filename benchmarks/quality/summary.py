@@ -17,7 +17,7 @@ WORTH = 0.02  # sets with a smaller gap in AUC are left out of the median
 SAME = 1e-6  # smaller differences count as ties
 SEEN = 5e-4  # smaller losses are counted, not listed
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
-RIVALS = ("laplace", "shrinkage-cv", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
+RIVALS = ("kept", "laplace", "shrinkage-cv", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
 
 
 def per_set(records):
@@ -50,6 +50,17 @@ def per_set(records):
         raise SystemExit("No split is finished for all sets and trees yet; run make quality again.")
     keys = ["group", "half", "tree", "set", "method"]
     return pd.DataFrame(rows).groupby(keys, sort=False).mean().reset_index(), n_splits
+
+
+def with_stored(rows, stored):
+    """Return the rows with those of other methods that an earlier run has stored.
+
+    All are rounded as the stored ones are, so that equal figures draw.
+    """
+    keys = ["tree", "set", "method"]
+    own = set(map(tuple, rows[keys].to_numpy()))
+    other = [key not in own for key in map(tuple, stored[keys].to_numpy())]
+    return pd.concat([stored[other], rows.round(4)], ignore_index=True)
 
 
 def _finished_methods(tasks):
@@ -132,7 +143,7 @@ def differences_table(rows, method):
     table = {}
     for measure, sign in (("auc", 1), ("log_loss", -1)):
         values, name = wide(rows, measure), MEASURES[measure]
-        for rival in (rival for rival in RIVALS if rival in values):
+        for rival in (rival for rival in RIVALS if rival in values and rival != method):
             gap = values[method] - values[rival]
             row = table.setdefault(rival, {})
             row[name] = f"{gap.mean():+.4f}"
