@@ -284,7 +284,7 @@ def _claim_hits(results):
     most = [name for name, row in known.items() if row[2].ours.mean > 50]
     few = ", ".join(name for name in known if name not in most) or "none"
     return Claim(
-        "Errors are nearer to the boundary than hits on a majority of the data sets; where that "
+        "Errors are nearer to the boundary than correct decisions on most data sets; where that "
         "fails, accuracy is low (bupa, sonar).",
         "mostly",
         len(most),

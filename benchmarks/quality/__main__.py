@@ -26,8 +26,15 @@ SETS_FILE = ROOT / "docs" / "quality_sets.csv"
 SPLITS = 3
 QUICK = ("heart", "iris", "bands", "wine", "glass1", "haberman", "crx", "breast")
 SHOWN = (
-    "shrinkage-cv", "soft", "margin", "kept", "kept-all", "kept, coherent", "kept, no learner", FOREST
-)  # fmt: skip
+    "shrinkage-cv",
+    "soft",
+    "margin",
+    "kept",
+    "kept-all",
+    "kept, coherent",
+    "kept, no learner",
+    FOREST,
+)
 ON_EACH = ("kept", "kept-all", "CatBoost", "LightGBM", CALIBRATED, TRUTH)
 RARE = ("laplace", *SHOWN[1:], *PEER_NAMES[1:])
 
@@ -97,12 +104,12 @@ def read_options(arguments):
     add("--splits", type=int, default=SPLITS, help=f"splits of each set; default {SPLITS}")
     add("--trees", nargs="+", choices=LEARNERS, default=list(LEARNERS), help="kept trees")
     add("--methods", nargs="+", metavar="METHOD", help="run only these, and print no tables")
-    add("--again", nargs="+", metavar="METHOD", help="forget what these gave and measure it anew")
+    add("--again", nargs="+", metavar="METHOD", help="measure these methods again")
     add("--quick", action="store_true", help="eight small sets, one split")
     add("--jobs", type=int, help="processes; default one for each core")
     add("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that runs the tasks")
     add("--results", default=str(ROOT / "build" / "quality.jsonl"), help="file of finished tasks")
-    add("--report", action="store_true", help="run nothing: report what is finished")
+    add("--report", action="store_true", help="run nothing, only report finished tasks")
     add("--stored", action="store_true", help="with --report: other methods from the last --docs")
     add("--docs", action="store_true", help="write the tables and pictures of docs/quality.md")
     options = parser.parse_args(arguments)

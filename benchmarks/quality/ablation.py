@@ -71,7 +71,7 @@ VARIANTS = {
     "1 024 landmarks": partial(_landmarks, 1024),
     "6 144 landmarks": partial(_landmarks, 6144),
     "refits on 5 000 rows": partial(_refits, 5000),
-    "weaker penalties of the margins, too": partial(_penalties, 10.0, 30.0),
+    "also weaker penalties of the margins": partial(_penalties, 10.0, 30.0),
     "no tests at quantiles": lambda: [patch.dict(margin._FURTHER, quantiles=margin._FURTHER[None])],
     "no rules": lambda: [patch.object(margin, "grow_rules", lambda sample: None)],
     "rules from 300 rows on": lambda: [patch.object(further_tests, "_FEWEST_ROWS", 300)],

@@ -151,7 +151,8 @@ def test_contributions_name_the_columns_and_add_up(stump, large, monkeypatch):
     parts = model.contributions(X)
     assert parts.node.tolist()[: np.argmin(parts.node)] == [0]
     outside = parts.column[parts.node < 0]
-    assert 1 in outside and not set(outside.tolist()) & set(model.tree_.tested.tolist())
+    assert 1 in outside
+    assert not set(outside.tolist()) & set(model.tree_.tested.tolist())
     p = model.predict_proba(X)
     np.testing.assert_allclose(parts.value.sum(axis=1), np.log(p[:, 1] / p[:, 0]), atol=1e-9)
     b = parts.test[:, parts.column.tolist().index(1)]

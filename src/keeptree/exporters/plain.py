@@ -13,9 +13,9 @@ def plain_dict(tree, model=None):
 
     Nodes are numbered as in the tree, classes by their place in ``classes``, and columns by their
     place in ``columns``: those that the tree tests, in the order in which it first asks for them,
-    and then any others that the model reads. Categories are codes, as :meth:`Tree.encode` gives them. The
-    weighted sums of an oblique tree are numbered after the columns, and everything below reads
-    them like columns: this is the tree that ``Tree.lifted`` returns.
+    and then any others that the model reads. Categories are codes, as :meth:`Tree.encode` gives
+    them. The weighted sums of an oblique tree are numbered after the columns, and everything below
+    reads them like columns: this is the tree that ``Tree.lifted`` returns.
 
     Parameters
     ----------

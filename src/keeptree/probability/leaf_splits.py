@@ -169,4 +169,5 @@ def _moved_categories(tree):
 
 
 def split_features(tree):
+    """Return the columns that a tree compares with a threshold."""
     return np.unique(tree.feature[tree.kind == NUMERIC])

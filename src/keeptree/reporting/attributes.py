@@ -27,10 +27,11 @@ def collect_attributes(model, X=None):
     -------
     attributes : list of dict
         ``column``, ``name``, ``key`` (the name in files), ``kind``, ``tested`` (by the tree),
-        ``may_be_missing`` and ``typical``; a numeric one has ``low`` and ``high`` (1st and 99th percentile), ``least`` and
-        ``most`` (of the training sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a
-        histogram from low to high); a nominal one has ``categories``, how they are ``written`` in a
-        file, ``bins`` and ``unknown``, the rule for other labels as in :class:`keeptree.Tree`.
+        ``may_be_missing`` and ``typical``; a numeric one has ``low`` and ``high`` (1st and 99th
+        percentile), ``least`` and ``most`` (of the training sample), ``step``, ``decimals``,
+        ``thresholds`` and ``bins`` (a histogram from low to high); a nominal one has
+        ``categories``, how they are ``written`` in a file, ``bins`` and ``unknown``, the rule for
+        other labels as in :class:`keeptree.Tree`.
     """
     tree, observed = model.tree_, model.observed_
     return [
