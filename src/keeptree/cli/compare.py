@@ -1,4 +1,4 @@
-"""``keeptree compare``: compare models on the same splits of a data file."""
+"""``keeptree compare``: compare methods on splits, or saved models on held-out cases."""
 
 from argparse import ArgumentTypeError
 
@@ -9,9 +9,32 @@ from keeptree.output import require_extra
 from keeptree.probability.methods import METHODS
 from keeptree.progress import watch
 
+# Options that do not apply to --model, with their defaults.
+_OF_METHODS = {
+    "models": None,
+    "protocol": "repeated-holdout",
+    "splits": None,
+    "metrics": None,
+    "positive": None,
+    "learning_curve": None,
+    "out": "keeptree-compare",
+    "jobs": -1,
+    "label": [],
+    "nominal": [],
+    "drop": [],
+}
+
 
 def _arguments(parser):
     add_data(parser)
+    parser.add_argument(
+        "--model",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="saved model or tree to compare with others on DATA, which must be held-out cases; "
+        "give it twice or more",
+    )
     parser.add_argument(
         "--models",
         metavar="A,B,...",
@@ -68,6 +91,9 @@ def _arguments(parser):
 
 def _run(options):
     options.data = data_file(options)
+    if options.model:
+        _compare_saved(options)
+        return
     if not options.json:
         require_extra("rich", extra="report")
     with watch("Starting"):
@@ -101,6 +127,30 @@ def _run(options):
     print_comparison(comparison, files)
 
 
+def _compare_saved(options):
+    for name, default in _OF_METHODS.items():
+        if getattr(options, name) != default:
+            option = name.replace("_", "-")
+            raise ValueError(
+                f"--{option} does not apply to --model: saved models are compared as they are."
+            )
+    with watch("Comparing models"):
+        from keeptree.evaluation.from_file import compare_saved
+
+        comparison = compare_saved(
+            options.data,
+            options.target,
+            options.model,
+            baseline=options.baseline,
+            costs=options.costs,
+            random_state=options.seed,
+        )
+    if options.json:
+        print_json(comparison.to_dict())
+    else:
+        print(comparison)
+
+
 def _names(text):
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
@@ -110,7 +160,7 @@ def _names(text):
 
 COMMAND = Command(
     "compare",
-    "compare models on the same splits of a data file: tables, tests and pictures",
+    "compare methods on the same splits of a data file, or saved models on held-out data",
     _arguments,
     _run,
 )

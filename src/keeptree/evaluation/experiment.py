@@ -154,7 +154,7 @@ def ask(model, X, labels):
     answers : dict
         ``decision``: codes of the predicted classes. ``probability``: array of shape (n,
         n_classes), or None if the model has none. ``score``: the probabilities, or else the result
-        of ``decision_function``.
+        of ``decision_function``, or None if the model has neither.
     """
     own = label_codes(model.classes_, labels)
     answers = answers_of(model, X)
@@ -162,6 +162,8 @@ def ask(model, X, labels):
     if hasattr(model, "predict_proba"):
         probability = _columns(answers.scores, own, len(labels), missing=0.0)
         return {"decision": decision, "probability": probability, "score": probability}
+    if answers.scores is None:
+        return {"decision": decision, "probability": None, "score": None}
     score = np.asarray(answers.scores, dtype=float)
     if score.ndim == 1:
         score = np.column_stack([-score, score])

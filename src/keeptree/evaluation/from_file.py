@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 
+from keeptree.data.cases import read_cases
 from keeptree.data.labels import find_class, label_names, name_classes, plain
 from keeptree.data.source import as_data_file
 from keeptree.data.training import read_training
@@ -16,6 +17,7 @@ from keeptree.evaluation.displays import (
     PairedDifferenceDisplay,
     ReliabilityDisplay,
 )
+from keeptree.evaluation.fitted import as_classifier, compare_fitted
 from keeptree.evaluation.learning import learning_curve
 from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
@@ -24,6 +26,7 @@ from keeptree.evaluation.tables import finite
 from keeptree.output import replacing, user_path, write_text
 from keeptree.probability.costs import read_costs
 from keeptree.progress import step
+from keeptree.saving import load
 from keeptree.text import clean
 
 
@@ -102,6 +105,43 @@ def compare_file(
         return comparison, _write(
             folder, f"{as_data_file(path).name}: {target}", comparison, curve, named
         )
+
+
+def compare_saved(path, target, models, **options):
+    """Compare saved models and trees on a data file that none of them has seen.
+
+    Parameters
+    ----------
+    path : str, Path or DataFile
+        Held-out cases; each model reads its own columns.
+    target : str
+        Column of the true class.
+    models : list of str or Path
+        Files written by :func:`~keeptree.save` or :meth:`~keeptree.Tree.save`.
+    **options
+        Passed to :func:`~keeptree.evaluation.compare_fitted`.
+
+    Returns
+    -------
+    comparison : FittedComparison
+        Result of the comparison; the models are named as given.
+    """
+    names = list(map(str, models))
+    if len(set(names)) < len(names):
+        raise ValueError("The same file is given twice; give different models.")
+    with step("Reading the models"):
+        found = {name: as_classifier(load(name)) for name in names}
+    with step("Reading the data"):
+        cases = {name: _read_for(name, model, path, target) for name, model in found.items()}
+    tables = {name: X for name, (X, _) in cases.items()}
+    return compare_fitted(found, tables, cases[names[0]][1], **options)
+
+
+def _read_for(name, model, path, target):
+    try:
+        return read_cases(model, path, target)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 @contextmanager

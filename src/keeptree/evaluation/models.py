@@ -1,5 +1,7 @@
 """The models that ``keeptree compare`` compares, by name."""
 
+from pathlib import Path
+
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -31,6 +33,12 @@ def make_models(names=None, X=None):
     {'laplace': SmoothedTreeClassifier()}
     """
     names = DEFAULT if names is None else names
+    for name in names:
+        if name not in MODELS and Path(name).suffix == ".json":
+            raise ValueError(
+                f"{name} is a file, not the name of a method; to compare saved models, give each "
+                "one as --model FILE instead."
+            )
     models = {name: _make(one_of(MODELS, name, "model")) for name in names}
     if "forest" in models:
         models["forest"] = give_codes(models["forest"], X)

@@ -39,7 +39,7 @@ def differences_table(comparison):
 
     def cell(model, name):
         entry = found[model, name]
-        return _signed(entry["mean"], comparison.metrics[name].decimals), SURE[entry["better"]]
+        return signed(entry["mean"], comparison.metrics[name].decimals), SURE[entry["better"]]
 
     others = [model for model in comparison.models if model != comparison.baseline]
     return _cells(comparison, others, cell)
@@ -200,14 +200,16 @@ def number(value, decimals):
     return f"{value:.{decimals}f}"
 
 
-def _signed(value, decimals):
+def signed(value, decimals):
+    """Format a difference for a table, with its sign; a dash if it is missing."""
     if value is None or not math.isfinite(value):
         return number(value, decimals)
     text = f"{value:+.{decimals}f}"
     return text.replace("-", "+") if float(text) == 0 else text
 
 
-def _p(value):
+def p_text(value):
+    """Format a p-value for a table; a dash if it is missing."""
     if value is None:
         return "-"
     return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
@@ -215,17 +217,17 @@ def _p(value):
 
 def _difference_row(comparison, entry):
     decimals = comparison.metrics[entry["metric"]].decimals
-    mean = _signed(entry["mean"], decimals)
+    mean = signed(entry["mean"], decimals)
     interval = "-"
     if entry["low"] is not None:
-        interval = f"{_signed(entry['low'], decimals)} to {_signed(entry['high'], decimals)}"
+        interval = f"{signed(entry['low'], decimals)} to {signed(entry['high'], decimals)}"
     return [
         metric_label(comparison, entry["metric"]),
         clean(entry["model"]),
         mean if entry["better"] is None else f"**{mean}**",
         number(entry["sd"], decimals),
         interval,
-        *(_p(entry[key]) for key in ("p_corrected", "p_t", "p_wilcoxon")),
+        *(p_text(entry[key]) for key in ("p_corrected", "p_t", "p_wilcoxon")),
         str(entry["n"]),
     ]
 

@@ -7,6 +7,7 @@ from sklearn.metrics import roc_curve
 
 from keeptree.evaluation.ranking import auc, weighted_area
 from keeptree.evaluation.reliability import quantile_bins
+from keeptree.evaluation.resampling import count_resamples, draw_weights
 from keeptree.progress import step
 
 # Metric -> name, whether larger is better; all are shown with three decimals.
@@ -16,9 +17,6 @@ SHOWN_METRICS = {
     "log_loss": ("Log-loss", False),
 }
 
-_RESAMPLES, _FEWEST = 2000, 200
-_WORK = 40_000_000  # cases x classes x resamples; larger data get fewer resamples
-_BLOCK = 2_000_000  # weights in memory at a time
 _ROC_POINTS = 300
 
 
@@ -79,9 +77,8 @@ def compare_metrics(ours, leaves, truth, positive):
     """
     n, n_classes = ours.shape
     measured = [_weighted_metrics(p, truth, positive) for p in (ours, leaves)]
-    work = n * len(shown_classes(truth, n_classes, positive))
-    resamples = int(np.clip(_WORK // work, _FEWEST, _RESAMPLES))
-    blocks = chain([np.ones((1, n))], _resamples(n, resamples))  # the sample itself comes first
+    resamples = count_resamples(n * len(shown_classes(truth, n_classes, positive)))
+    blocks = chain([np.ones((1, n))], draw_weights(n, resamples))  # the sample itself comes first
     values = np.concatenate([[of(weights) for of in measured] for weights in blocks], axis=2)
     rows = {"ours": values[0], "leaves": values[1], "difference": values[0] - values[1]}
     metrics = {
@@ -138,15 +135,6 @@ def _weighted_metrics(p, truth, positive):
         return np.vstack([mean, (weights @ losses).T / weights.sum(axis=1)])
 
     return metrics
-
-
-def _resamples(n, resamples):
-    """Yield blocks of bootstrap resamples as case counts."""
-    rng = np.random.default_rng(0)
-    block = max(1, _BLOCK // n)
-    for start in range(0, resamples, block):
-        drawn = [rng.integers(n, size=n) for _ in range(min(block, resamples - start))]
-        yield np.array([np.bincount(rows, minlength=n) for rows in drawn], dtype=float)
 
 
 def _interval(value, draws):
