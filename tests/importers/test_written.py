@@ -44,6 +44,8 @@ def test_the_tree_of_the_guide_is_read_and_printed_back():
     assert tree.predict(rows).tolist() == ["refuse", "grant", "refuse", "grant"]
     assert tree.to_text() == LOANS
     assert tree.weight[0] == 0, "the text has no counts"
+    with pytest.raises(ValueError, match=r"no class counts; add them with kt\.keep\(tree, X, y\)"):
+        tree.predict_proba([[30, 1000, "yes"]])
 
 
 def test_a_file_is_read_like_its_text(tmp_path):
@@ -133,6 +135,15 @@ def test_less_than_is_printed_as_it_was_written():
         ("age <= 3\nage > 3: refuse", "line 1, .*leads nowhere; expected `: class` at its end"),
         ("age <= 3: grant\n  age > 1: refuse\nage > 3: grant", "line 2, column 3: unexpected inde"),
         ("  age <= 3: grant\nage > 3: refuse", "line 2, column 1: the indentation matches no line"),
+        ("owner = yes and age > 3: grant\nelse: refuse",
+         "line 1, column 13: `and` joins two tests, but a branch has one; write `age > 3` in a "
+         "line of its own, indented below `owner = yes`"),
+        ("age > 3 OR owner in {no}: grant\nelse: refuse", "line 1, column 9: `OR` joins .* `else`"),
+        ("owner = yes & age > 3: grant\nelse: refuse", "line 1, column 13: `&` joins two tests"),
+        ("IF age > 3 AND owner = no THEN grant\nELSE refuse", "line 1, column 12: `AND` joins two"),
+        ("if age > 3:\n  grant\nelse:\n  refuse", "line 2, column 3: .*; a class follows a colon"),
+        ("IF age > 3 THEN grant\nELSE IF incom > 3 THEN grant\nELSE refuse",
+         "line 2, column 9: `incom` is not a column"),
         ("just words\nage > 3: refuse", "line 1, column 1: expected a test such as `age <= 45`"),
         ("else: grant\nage > 3: refuse", "line 1, .*`else` can only come after one"),
         ("owner in {yes, no: grant\nelse: refuse", "line 1, column 18: expected `,` or `}`"),
@@ -150,12 +161,51 @@ def test_an_error_names_the_line_the_column_and_what_was_expected(text, sentence
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IF age <= 40 THEN refuse\nELSE IF owner = yes THEN grant\nELSE IF income > 20 THEN grant\n"
+        "ELSE refuse",
+        "if age <= 40: refuse\nelif owner = yes:  grant\nElse:\n  if income > 20 then grant\n"
+        "  else refuse",
+        "If age <= 40 Then: refuse\nElse\n  If owner = yes Then\n    If age > 40 Then grant\n"
+        "    Else refuse\n  Else If income > 20\n    If age > 40 Then grant\n    Else refuse\n"
+        "  Else: refuse",
+        "age <= 40: refuse\nELSE\n  owner = yes: grant\n  Else\n    income > 20: grant\n"
+        "    ELSE: refuse",
+    ],
+)
+def test_if_then_and_else_are_read_in_any_case(text):
+    X, y = loans()
+    outline = (
+        "age <= 40: refuse\nelse\n  owner = yes: grant\n  else\n    income > 20: grant\n"
+        "    else: refuse"
+    )
+    expected = kt.keep(outline, X, y).predict(X)
+    assert set(expected) == {"grant", "refuse"}
+    np.testing.assert_array_equal(kt.keep(text, X, y).predict(X), expected)
+
+
+def test_names_and_labels_that_read_like_if_or_and_are_quoted():
+    text = (
+        '"if any" <= 3\n  a = "x and y > 3": p\n  a in {bed and breakfast, else if}: q\n'
+        '"if any" > 3: "p or q is missing"'
+    )
+    assert kt.keep(text).to_text() == text
+
+
 def test_a_category_that_is_not_in_the_data_raises_a_warning():
     X, y = loans()
     text = "owner = yes: grant\nowner in {no, unknown, lodger}: refuse"
-    with pytest.warns(UserWarning, match="line 2: `lodger` is not a value of `owner` in the data"):
+    with pytest.warns(
+        UserWarning, match="line 2: `lodger` is not a value of `owner` in the data, "
+    ):
         tree = kt.keep(text, X, y)
     assert tree.to_text(precision=None).count("lodger") == 1
+    with pytest.warns(
+        UserWarning, match=r"`sold` is not .* in the data, which has grant, refuse\."
+    ):
+        kt.keep("owner = yes: grant\nelse: sold", X, y)
 
 
 def test_text_needs_named_columns_and_a_file_must_exist():
@@ -269,7 +319,8 @@ def test_contradictions_about_missing_and_unseen_values_are_reported(text, sente
 
 NAMES = st.lists(
     st.text(st.characters(codec="utf-8"), min_size=0, max_size=12)
-    | st.sampled_from(["else", "a <= b", "x in {y}", "not in", 'say "hi"', "#1", "| a", "12", " "]),
+    | st.sampled_from(["else", "a <= b", "x in {y}", "not in", 'say "hi"', "#1", "| a", "12", " ",
+                       "if x", "IF a", "a and b > 3", "x or y is missing", "else if"]),
     min_size=5, max_size=5, unique=True,
 )  # fmt: skip
 

@@ -59,7 +59,7 @@ def _classes(leaves, known):
         candidates = set(known.classes) - {leaf.label for leaf, _ in in_order}
     for leaf, line in in_order:
         if known is not None and leaf.label not in found:
-            check_absent(leaf.label, "the target", candidates, line, leaf.column)
+            check_absent(leaf.label, "the target", known.classes, candidates, line, leaf.column)
         found.update(dict.fromkeys((leaf.label, *leaf.others)))
     labels = list(found)
     if known is not None:

@@ -73,10 +73,9 @@ class Line:
         alone = () if self.name is None else (self.name,)
         return tuple(name for name, _ in self.terms) or alone
 
-    def fail(self, sentence, part=None):
-        """Raise an error at the start of the line, or at its name (0) or value (1)."""
-        column = self.indent + 1 if part is None else self.columns[part]
-        raise OutlineError(self.number, column, sentence)
+    def fail(self, sentence, part=0):
+        """Raise an error at the name (0) or the value (1) of the line."""
+        raise OutlineError(self.number, self.columns[part], sentence)
 
 
 class OutlineError(ValueError):
@@ -87,7 +86,7 @@ class OutlineError(ValueError):
         super().__init__(f"line {line}, column {column}: {sentence}{stop}")
 
 
-def check_absent(label, what, candidates, line, column):
+def check_absent(label, what, labels, candidates, line, column):
     """Raise an error for a label that is probably misspelt; warn about any other absent label.
 
     Parameters
@@ -96,8 +95,10 @@ def check_absent(label, what, candidates, line, column):
         Category or class that is not in the data.
     what : str
         Column name, for the message.
+    labels : sequence
+        Labels of the data.
     candidates : iterable
-        Labels of the data that the text does not mention.
+        Those of them that the text does not mention.
     line, column : int
         Position in the text.
     """
@@ -105,4 +106,5 @@ def check_absent(label, what, candidates, line, column):
     absent = f"`{label}` is not a value of {what}"
     if meant is not None:
         raise OutlineError(line, column, f"{absent}; did you mean `{meant}`?")
-    warnings.warn(f"line {line}: {absent} in the data.", stacklevel=2)
+    listed = ", ".join(map(str, labels[:10])) + (", ..." if len(labels) > 10 else "")
+    warnings.warn(f"line {line}: {absent} in the data, which has {listed}.", stacklevel=2)

@@ -204,7 +204,7 @@ class _Builder:
         for label, line in reversed(listed.items()):
             if label not in data:
                 candidates = set(data) - set(listed)
-                check_absent(label, f"`{name}`", candidates, line.number, line.columns[1])
+                check_absent(label, f"`{name}`", data, candidates, line.number, line.columns[1])
         in_order = _common_order([line.value for line in lines])
         return (*in_order, *(label for label in data if label not in listed))
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+from keeptree.importers.if_else import outline_lines, starts_if
 from keeptree.importers.line import Leaf, Line, OutlineError
 from keeptree.importers.outline import build, single_leaf
 from keeptree.tree.text import ROUNDED, is_number_text, label_value, starts_sum
@@ -26,6 +27,11 @@ _OR_MISSING = re.compile(r"(\s+or\s+(missing|unseen))+$")
 _REFUSE = re.compile(r"refuse\s+unseen\s+(?=\S)")
 _PLAIN_LABEL = re.compile(r"[^,:(){}\"]*")
 _CASES = re.compile(r"\s*([0-9.eE+-]+)\s*(?:/\s*([0-9.eE+-]+))?\s*")
+_JOINED = re.compile(
+    r"[^:\"{}]*?(?<!\S)(?P<word>and|or|&+)\s+(?P<test>(?!(?:missing|unseen)\b)[^:]*?"
+    rf"(?:{_OPERATOR.pattern})[^:]*)",
+    re.IGNORECASE,
+)
 _EXPECTED = "expected a test such as `age <= 45`, `owner = yes` or `owner in {no, unknown}`"
 _WEIGHTED = "expected weighted columns such as `0.8 * age - 1.2 * income <= 3.4`"
 
@@ -36,8 +42,9 @@ def read_written(text, *, known=None):
     Parameters
     ----------
     text : str
-        One branch per line, indented by depth. Also supported are ``|`` as indentation, ``<`` and
-        ``>=``, ``!=`` and ``not in``, a last branch ``else``, and comment lines with ``#``;
+        One branch per line, indented by depth, or the same with ``if``, ``then``, ``else`` and
+        ``else if``. Also supported are ``|`` as indentation, ``<`` and ``>=``, ``!=`` and ``not
+        in``, a last branch ``else``, and comment lines with ``#``;
         ``or missing``, ``or unseen``, ``is missing``, ``is known`` and ``is unseen``; weighted sums
         such as ``0.8 * age - 1.2 * income <= 3.4``; and before the tree lines such as ``refuse
         unseen colour``, or ``round to float32`` if sums are computed in it.
@@ -64,6 +71,9 @@ def read_written(text, *, known=None):
         (rounded + lines)[0].fail(f"{_EXPECTED} below this line")
     refused = [reader.refused() for reader in refusals]
     dtype = "float32" if rounded else "float64"
+    if starts_if(branches[0].raw[branches[0].start :]):
+        written = outline_lines((r.number, r.start, r.raw) for r in branches)
+        branches = [_Reader(number, raw, indent) for number, indent, raw in written]
     sketch = build([r.line() for r in branches], known, refused=refused, compare_dtype=dtype)
     sketch.source.update(model="text")
     return sketch
@@ -76,11 +86,15 @@ def looks_written(text):
 
 
 class _Reader:
-    """Reads one line from left to right; ``at`` is the current position in it."""
+    """Reads one line from left to right; ``at`` is the current position in it.
 
-    def __init__(self, number, raw):
+    The text begins at ``start``, which is also the indentation unless one is given.
+    """
+
+    def __init__(self, number, raw, indent=None):
         self.number, self.raw = number, raw.expandtabs(8).rstrip()
-        self.indent = self.at = _MARGIN.match(self.raw).end()
+        self.start = self.at = _MARGIN.match(self.raw).end()
+        self.indent = self.start if indent is None else indent
 
     @property
     def is_blank(self):
@@ -111,11 +125,11 @@ class _Reader:
         raise OutlineError(self.number, (self.at if at is None else at) + 1, sentence)
 
     def line(self):
-        if re.fullmatch(rf"else\s*{_ALSO}(:.*)?", self.raw[self.at :]):
+        if re.fullmatch(rf"(?i:else)\s*{_ALSO}(:.*)?", self.raw[self.at :]):
             self.at += len("else")
-            return self._finish(None, "else", (), (self.indent + 1, self.indent + 1))
+            return self._finish(None, "else", (), (self.start + 1, self.start + 1))
         terms = self._terms() if starts_sum(self.raw[self.at :]) else ()
-        name = self.raw[self.indent : self.at].strip() if terms else self._name()
+        name = self.raw[self.start : self.at].strip() if terms else self._name()
         sign = self._sign()
         self._skip()
         value_at = self.at
@@ -123,7 +137,7 @@ class _Reader:
             value = ()
         else:
             value = self._labels() if sign in ("in", "not in") else self._threshold()
-        return self._finish(name, sign, value, (self.indent + 1, value_at + 1), terms)
+        return self._finish(name, sign, value, (self.start + 1, value_at + 1), terms)
 
     def leaf(self):
         """Read the class after a colon, and its cases."""
@@ -145,10 +159,11 @@ class _Reader:
         if marks and sign == "is known":
             self.fail(f"unexpected `{also.group().strip()}`; expected `: class` or nothing")
         self.at = also.end()
-        text = self.raw[self.indent : self.at].rstrip()
+        text = self.raw[self.start : self.at].rstrip()
         leaf = None
         if self.at < len(self.raw):
             if self.raw[self.at] != ":":
+                self._check_one_test()
                 self.fail(f"unexpected `{self.raw[self.at :]:.30}`; expected `: class` or nothing")
             leaf = self.leaf()
         return Line(
@@ -197,7 +212,7 @@ class _Reader:
             return self._quoted()
         found = _OPERATOR.search(self.raw, self.at)
         if found is None or not self.raw[self.at : found.start()].strip():
-            self.fail(_EXPECTED)
+            self.fail(f"{_EXPECTED}; a class follows a colon, as in `age > 45: grant`")
         name = self.raw[self.at : found.start()].strip()
         self.at = found.start()
         return name
@@ -224,6 +239,7 @@ class _Reader:
         if self.at == len(self.raw):
             self.fail("expected a category, not the end of the line")
         if self.raw[self.at] != "{":
+            self._check_one_test()
             return (self._label("category"),)
         self.at += 1
         labels = []
@@ -240,6 +256,20 @@ class _Reader:
         if len(set(labels)) < len(labels):
             self.fail("a category is listed twice")
         return tuple(labels)
+
+    def _check_one_test(self):
+        """Raise an error if the rest of a condition contains a second test."""
+        found = _JOINED.match(self.raw, self.at)
+        if found is None:
+            return
+        word, test = found["word"], found["test"].strip()
+        first = self.raw[self.start : found.start("word")].strip()
+        below = "else" if word.lower() == "or" else first
+        self.fail(
+            f"`{word}` joins two tests, but a branch has one; write `{test}` in a line of its own, "
+            f"indented below `{below}`",
+            found.start("word"),
+        )
 
     def _label(self, what):
         if self.at < len(self.raw) and self.raw[self.at] == '"':

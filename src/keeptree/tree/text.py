@@ -16,8 +16,13 @@ _LARGEST = sys.float_info.max  # tests that only separate missing values use it:
 # Text with any of these characters is quoted, because the grammar in importers/written.py uses
 # them.
 _CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
-_IN_NAMES = re.compile(rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$")
-_IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$")
+_IN_NAMES = re.compile(
+    rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$|(?i:^if\s)"
+)
+_IN_LABELS = re.compile(
+    rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$"
+    r"|(?i:(?<!\S)(and|or|&+)\s.*([<>=≤≥≠]|\sis\s))"  # reads like a second test
+)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SUM = re.compile(r"\s*[+-]?\s*(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*[*×]")
 ROUNDED = "round to float32"  # first line of a tree whose weighted sums are computed in float32
