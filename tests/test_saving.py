@@ -193,6 +193,8 @@ DAMAGE = {
     "another digit": (lambda d: json.dumps(d).replace("0.1", "0.2", 1), "digest does not match"),
     "truncated": (lambda d: json.dumps(d)[:1000], "is not a KeepTree file"),
     "empty": (lambda d: "", "is not a KeepTree file"),
+    "plain text": (lambda d: "hello", "is not a KeepTree file: it is not JSON"),
+    "cut off": (lambda d: '{"format": "keep', "it ends unexpectedly; it may have been cut off"),
     "not JSON": (lambda d: "\x80\x04pickle", "is not a KeepTree file"),
     "deeply nested": (lambda d: "[" * 100_000, "is not a KeepTree file|damaged"),
     "a list": (lambda d: "[1]", "not a model that kt.save"),
@@ -233,6 +235,13 @@ def test_a_damaged_file_raises_a_clear_one_line_error(name, document, tmp_path):
         kt.load(path)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("load", [kt.load, kt.Tree.load, kt.verify_file])
+def test_a_missing_file_is_reported_like_missing_data(load, tmp_path):
+    for path in (tmp_path / "absent.json", tmp_path):
+        with pytest.raises(FileNotFoundError, match="does not exist or is not a file; check the n"):
+            load(path)
 
 
 def test_trees_are_saved_and_loaded_like_models(tmp_path):

@@ -72,6 +72,24 @@ def test_a_tree_changed_after_signing_is_reported_everywhere(tree_file, capsys):
     assert [signature.by for signature in kt.verify_file(tree_file).foreign] == ["Ada"]
 
 
+def test_keep_checks_the_digest_and_the_signatures_as_load_does(tree_file, capsys):
+    kt.sign_file(tree_file, by="Ada")
+    threshold = [None if t is None else t + 1 for t in mixed_tree().to_dict()["threshold"]]
+    edit(tree_file, threshold=threshold)
+    with pytest.warns(UserWarning, match="Ada signed a different tree"):
+        kt.keep(tree_file)
+    document = json.loads(tree_file.read_text())
+    document.pop("digest")
+    tree_file.write_text(json.dumps(document))
+    for read in (kt.keep, kt.load, kt.Tree.load):
+        with pytest.raises(
+            ValueError, match=r"tree\.json.*digest does not match.*restore the orig"
+        ):
+            read(tree_file)
+    assert main(["keep", str(tree_file), "--out", str(tree_file.with_name("new.json"))]) == 2
+    assert "it was changed after it was saved" in capsys.readouterr().err
+
+
 def test_a_model_carries_the_signatures_of_its_tree(tmp_path):
     X, y = draw()
     tree = kt.C45Classifier().fit(X, y).tree_.sign("Ada")

@@ -27,8 +27,11 @@ def write_json(document, path):
 
 def read_json(path):
     """Read a JSON file; invalid JSON raises a ValueError that names the file."""
+    file = user_path(path)
+    if file.is_dir() or not file.exists():
+        raise FileNotFoundError(f"{path} does not exist or is not a file; check the name.")
     try:
-        text = user_path(path).read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a KeepTree file: {_not_json(error)}.") from error
@@ -65,7 +68,8 @@ def check_seal(document):
     content = {name: value for name, value in document.items() if name != "digest"}
     if document.get("digest") != digest_of(content):
         raise ValueError(
-            "it was changed after it was saved (its digest does not match); write it again."
+            "it was changed after it was saved (its digest does not match); restore the original "
+            "file."
         )
     return content
 
@@ -77,6 +81,8 @@ def _not_json(error):
         return "it is not JSON"
     if not text.strip():
         return "it is empty"
+    if text.lstrip()[0] not in "{[":
+        return "it is not JSON"
     rest = text[error.pos :].rstrip()
     # The text ends inside a number or a literal.
     is_last = len(rest) < 10 and not set(rest) & set('[]{}:,"')

@@ -5,7 +5,6 @@ Classes declare what they save (:mod:`keeptree.savable`); values are written by
 """
 
 import json
-import warnings
 from importlib import import_module
 from inspect import signature
 from textwrap import shorten
@@ -25,11 +24,10 @@ from keeptree.encoding import (
     write_json,
 )
 from keeptree.savable import Savable
-from keeptree.text import clean
 from keeptree.tree import Tree
 from keeptree.tree.document import FORMAT as TREE_FORMAT
 from keeptree.tree.document import unsealed
-from keeptree.tree.signature import recounted_from
+from keeptree.tree.signature import warn_foreign_signatures
 
 FORMAT, VERSION = "keeptree.Model", 4
 _OLDEST = 3  # earlier versions of the format were never released
@@ -126,7 +124,9 @@ def _read_document(document, path):
     try:
         is_tree = isinstance(document, dict) and document.get("format") == TREE_FORMAT
         model = Tree.from_dict(unsealed(document)) if is_tree else _dict_to_model(document)
-        _warn_foreign_signatures(tree_of(model), path)
+        tree = tree_of(model)
+        if tree is not None:
+            warn_foreign_signatures(tree, path)
         return model
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise ValueError(f"{path} cannot be read: {_reason(error)}") from error
@@ -149,20 +149,6 @@ def _reason(error):
     if isinstance(error, ValueError):
         return shorten(" ".join(str(error).split()), 300, placeholder=" ...")
     return f"it is damaged ({type(error).__name__}: {error}); write it again with kt.save."
-
-
-def _warn_foreign_signatures(tree, path):
-    """Warn if a signature of the tree belongs to another tree."""
-    if tree is None or not tree.signatures:
-        return
-    known = (tree.digest, recounted_from(tree))
-    names = [signature.by for signature in tree.signatures if signature.digest not in known]
-    if names:
-        warnings.warn(
-            f"{path}: {', '.join(map(clean, names))} signed a different tree; run "
-            "keeptree verify for details.",
-            stacklevel=3,
-        )
 
 
 def _model_to_dict(model):

@@ -1,6 +1,8 @@
 """Read trees from KeepTree's own JSON files."""
 
 from keeptree.tree import Tree
+from keeptree.tree.document import unsealed
+from keeptree.tree.signature import warn_foreign_signatures
 
 
 def read_document(document):
@@ -10,4 +12,6 @@ def read_document(document):
             "This is a model, not a tree; kt.load(path).tree_ is its tree, and keeptree report "
             "takes it as --model."
         )
-    return Tree.from_dict(document)
+    tree = Tree.from_dict(unsealed(document))
+    warn_foreign_signatures(tree, "The file")
+    return tree

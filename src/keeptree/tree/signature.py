@@ -2,8 +2,11 @@
 
 import re
 import unicodedata
+import warnings
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+
+from keeptree.text import clean
 
 _LONGEST = {"by": 200, "note": 2000}
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -87,6 +90,18 @@ def recounted_from(tree):
     """Return the digest of the tree before its class counts were replaced, or None."""
     first, _, now = tree.source.get(_RECOUNTED, "").partition(" as ")
     return first if now == tree.digest else None
+
+
+def warn_foreign_signatures(tree, where):
+    """Warn if a signature of the tree belongs to another tree."""
+    known = (tree.digest, recounted_from(tree)) if tree.signatures else ()
+    names = [signature.by for signature in tree.signatures if signature.digest not in known]
+    if names:
+        warnings.warn(
+            f"{where}: {', '.join(map(clean, names))} signed a different tree; run "
+            "keeptree verify for details.",
+            stacklevel=4,
+        )
 
 
 def read_signatures(values):

@@ -348,9 +348,16 @@ class Tree(Structure):
         -------
         probability : ndarray of shape (n, n_classes)
             Columns in the order of ``classes``.
+
+        Raises
+        ------
+        ValueError
+            If this is a regression tree or has no class counts.
         """
         if self.classes is None:
             raise ValueError("A regression tree has no class probabilities; use predict.")
+        if self.weight[0] == 0:
+            raise ValueError("This tree has no class counts; add them with kt.keep(tree, X, y).")
         return self.mix_proportions(self.encode(X))
 
     def decide(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -527,7 +534,11 @@ class Tree(Structure):
         tree : Tree
             The tree.
         """
-        return cls.from_dict(unsealed(read_json(path)))
+        document = read_json(path)
+        try:
+            return cls.from_dict(unsealed(document))
+        except ValueError as error:
+            raise ValueError(f"{path} cannot be read: {error}") from error
 
 
 def _rebuild(values):
