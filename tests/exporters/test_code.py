@@ -299,13 +299,25 @@ def test_an_invalid_value_is_refused_with_a_clear_error(changed, message, module
         module.predict({"letter": "a", "colour": "red", "size": 0.5, "age": 40, **changed})
 
 
+@pytest.mark.parametrize("ending", [".py", ".mjs", ".c"])
+def test_the_header_gives_the_positions_of_the_columns_in_an_array(ending, tmp_path):
+    X = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 1, 0, 0], "c": [0, 1, 0, 1]})
+    tree = kt.keep("c <= 0\n  b <= 0: x\n  b > 0: y\nc > 0: x", X, ["y", "x", "x", "x"])
+    kt.export(tree, tmp_path / f"exported{ending}", check=0)
+    lines = (tmp_path / f"exported{ending}").read_text().splitlines()
+    listed = [line.strip("/#* ") for line in lines if line.endswith(": number")]
+    # A row of a C function has only the columns that the tree tests.
+    assert listed == (
+        ["0  c: number", "1  b: number"] if ending == ".c" else ["2  c: number", "1  b: number"]
+    )
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_javascript_errors_show_values_as_javascript_writes_them(tmp_path):
     text = "age <= 48\n  smoker = True: yes\n  smoker = False: no\nage > 48: yes"
     X = pd.DataFrame({"age": [40, 40, 50], "smoker": [True, False, True]})
-    path = tmp_path / "exported.js"
+    path = tmp_path / "exported.mjs"  # the ending that Node.js wants
     kt.export(kt.keep(text, X, ["yes", "no", "yes"]), path, check=10)
-    path = path.rename(path.with_suffix(".mjs"))
     assert "smoker: one of true, false" in path.read_text()
     rows = '{age: 40, smoker: "False"}, {age: "75", smoker: true}, {age: 40, smoker: false}'
     (tmp_path / "run.mjs").write_text(

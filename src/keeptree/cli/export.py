@@ -11,7 +11,7 @@ _OPTIONS = (
 
 
 def _arguments(parser):
-    endings = ", ".join(found.suffix for found in FORMATS.values())
+    endings = ", ".join(ending for found in FORMATS.values() for ending in found.endings)
     parser.add_argument(
         "model",
         metavar="MODEL",

@@ -26,12 +26,18 @@ SCHEMA = 1  # of Export.to_dict; rises when a field changes its meaning
 
 @dataclass(frozen=True)
 class Format:
-    """An export format: its name, title, file extension, and the module that writes it."""
+    """An export format: its name, title, file extension, module, and further extensions."""
 
     name: str
     title: str
     suffix: str
     module: str
+    also: tuple = ()
+
+    @property
+    def endings(self):
+        """All file extensions of the format."""
+        return (self.suffix, *self.also)
 
 
 _ALL = (
@@ -39,7 +45,7 @@ _ALL = (
     Format("onnx", "ONNX", ".onnx", "onnx"),
     Format("pmml", "PMML", ".pmml", "pmml"),
     Format("python", "Python", ".py", "python"),
-    Format("javascript", "JavaScript", ".js", "javascript"),
+    Format("javascript", "JavaScript", ".js", "javascript", (".mjs",)),
     Format("c", "C", ".c", "c"),
     Format("mermaid", "Mermaid", ".mmd", "mermaid"),
     Format("graphviz", "Graphviz", ".dot", "graphviz"),
@@ -156,9 +162,9 @@ def _choose(to, name):
         raise ValueError(f"Give a file to write, or a format: {', '.join(FORMATS)}.")
     suffix = Path(to).suffix.lower()
     for found in FORMATS.values():
-        if found.suffix == suffix:
+        if suffix in found.endings:
             return found
-    known = ", ".join(f"{found.suffix} ({found.title})" for found in FORMATS.values())
+    known = ", ".join(f"{' or '.join(f.endings)} ({f.title})" for f in FORMATS.values())
     raise ValueError(
         f"The extension of {Path(to).name or to} is not that of an export format; use {known}, or "
         "name the format."

@@ -159,7 +159,7 @@ def write(subject, prefix="tree"):
     data = code_data(subject)
     _check_text(data)
     parts = [
-        _comment(header(subject, data, _calls(prefix, data["answer"]))),
+        _comment(header(subject, data, _calls(prefix, data["answer"]), whole_rows=False)),
         prefixed(_HEAD, prefix, data["answer"]),
         _declarations(data, prefix),
         model_arrays(data),

@@ -58,7 +58,7 @@ def kinds_of(model):
     return [model["kind"], *(kind for part in model.get("experts", ()) for kind in kinds_of(part))]
 
 
-def header(subject, data, call, show=str):
+def header(subject, data, call, show=str, whole_rows=True):
     """Return the lines of the comment at the top of a file.
 
     Parameters
@@ -71,19 +71,22 @@ def header(subject, data, call, show=str):
         How to call the functions, in the language of the export.
     show : callable
         Returns a label as a user of the export writes it.
+    whole_rows : bool
+        Whether a row as an array has all columns of the training table, or only those it reads.
     """
     lines = [subject.origin + ".", ""]
     model = "the class proportions of its leaves" if subject.model is None else subject.kind
     leaves = plural(subject.tree.n_leaves, "leaf", "leaves")
     gives = {"score": "scores", "probability": "probabilities"}[data["answer"]]
     lines += [f"A decision tree with {leaves}; its {gives} are from {model}.", *call, ""]
-    lines += ["Columns (others are not read):"]
+    lines += ["Columns, each after its position in an array (others are not read):"]
     for at, column in enumerate(data["columns"]):
         labels = column["categories"]
         kind = "number"
         if labels is not None:
             kind = f"one of {comment_text(', '.join(map(show, labels)))}"
-        lines.append(f"  {at}  {comment_text(column['name'])}: {kind}")
+        position = column["column"] if whole_rows else at
+        lines.append(f"  {position}  {comment_text(column['name'])}: {kind}")
     if not data["columns"]:
         lines.append("  none: the tree tests nothing")
     classes = comment_text(", ".join(map(show, data["classes"])), 80)
