@@ -1,6 +1,7 @@
 """SQL exports agree with Python on labels, leaves and probabilities in every installed database."""
 
 import sqlite3
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -293,6 +294,17 @@ def test_an_adjusted_threshold_replaces_the_cast_to_float32():
         for x in [*beside(t), *beside(moved), 0.0, 1e300, -1e300]:
             with np.errstate(over="ignore"):
                 assert (float(np.float32(x)) <= t) == (x <= moved), (t, x)
+
+
+def test_a_warning_names_the_columns_that_sqlite_returns_if_they_are_not_all():
+    model = fitted("soft", "mixed")
+    expected = r"only the columns that the model reads \(.*\); list all .* in keep \(--keep\)"
+    with pytest.warns(UserWarning, match=expected):
+        kt.export(model, format="sql", dialect="sqlite", check=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kt.export(model, format="sql", dialect="sqlite", keep=["id"], check=0)
+        kt.export(kt.keep(TREE), format="sql", dialect="sqlite", check=0)
 
 
 def test_a_missing_column_is_an_error_in_sqlite_and_not_a_string():

@@ -1,6 +1,7 @@
 """A query that computes in steps: columns by name, each after those that it reads."""
 
 import re
+import warnings
 
 from keeptree.exporters.sql.spelling import CLOSE, OPEN
 from keeptree.text import plural
@@ -78,6 +79,12 @@ class Steps:
             return self._carrying_row(outputs, table)
         if self._inline_size(outputs) <= _SHORT:
             return _query(["*", self.expression(outputs)], table)
+        more = ", ..." if len(tested) > 5 else ""
+        warnings.warn(
+            f"Besides the predictions, the query returns only the columns that the model reads "
+            f"({', '.join(tested[:5])}{more}); list all columns to return in keep (--keep).",
+            stacklevel=4,
+        )
         return self._carrying(outputs, table, list(map(self.spell.name, tested)))
 
     def _carrying(self, outputs, table, kept):
