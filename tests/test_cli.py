@@ -124,7 +124,7 @@ def test_a_missing_library_gives_an_error_with_the_install_command(
     printed = capsys.readouterr()
     assert printed.err == (
         f"keeptree demo: This needs {library}, which is not installed; "
-        'run: pip install "keeptree[report]"\n'
+        'run: pip install "keeptree[report]" (in a clone: pip install --editable ".[report]")\n'
     )
     assert list(tmp_path.iterdir()) == []
 

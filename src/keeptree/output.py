@@ -34,8 +34,19 @@ def require_extra(*modules, extra):
             import_module(name)
         except ModuleNotFoundError as error:
             raise MissingExtraError(
-                f'This needs {name}, which is not installed; run: pip install "keeptree[{extra}]"'
+                f"This needs {name}, which is not installed; run: {install_command(extra)}"
             ) from error
+
+
+def install_command(extra):
+    """Return the command that installs an extra, also in a clone.
+
+    Examples
+    --------
+    >>> install_command("sql")
+    'pip install "keeptree[sql]" (in a clone: pip install --editable ".[sql]")'
+    """
+    return f'pip install "keeptree[{extra}]" (in a clone: pip install --editable ".[{extra}]")'
 
 
 def user_path(path):

@@ -23,7 +23,7 @@ from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
 from keeptree.evaluation.preparation import read_classes
 from keeptree.evaluation.tables import finite
-from keeptree.output import replacing, user_path, write_text
+from keeptree.output import install_command, replacing, user_path, write_text
 from keeptree.probability.costs import read_costs
 from keeptree.progress import step
 from keeptree.saving import load
@@ -168,7 +168,7 @@ def _write(out, title, comparison, curve, names):
     else:
         warnings.warn(
             "The pictures are left out because matplotlib is not installed; run: "
-            'pip install "keeptree[plot]"',
+            f"{install_command('plot')}",
             stacklevel=3,
         )
     text = [f"# {clean(title)}", "", comparison.to_markdown()]

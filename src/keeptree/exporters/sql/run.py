@@ -10,6 +10,7 @@ import numpy as np
 from keeptree.exporters.check import Answers, codes_of
 from keeptree.exporters.plain import read_columns
 from keeptree.exporters.sql.spelling import Spelling, label_kind
+from keeptree.output import install_command
 
 _TYPES = {  # of the columns of the rows
     "duckdb": {
@@ -40,7 +41,7 @@ def run_query(files, subject, rows, dialect, prefix=""):
         Of the names of the answers.
     """
     if dialect == "duckdb" and find_spec("duckdb") is None:
-        return 'duckdb is not installed; run: pip install "keeptree[sql]"'
+        return f"duckdb is not installed; run: {install_command('sql')}"
     connection = _connect(dialect)
     try:
         _load(connection, subject, rows, dialect)
