@@ -38,8 +38,8 @@ class Training(NamedTuple):
     notation: tuple | None
 
 
-def read_training(data, target, nominal=(), drop=(), tree=None):
-    """Read attributes and classes from a data file, with warnings about suspect columns.
+def read_training(data, target, nominal=(), drop=(), tree=None, warn=True):
+    """Read attributes and classes from a data file.
 
     Parameters
     ----------
@@ -53,6 +53,8 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
         Columns to ignore, such as an identifier.
     tree : Tree or estimator, optional
         Tree or learner. If it has column names, only these columns are returned, in its order.
+    warn : bool, default=True
+        Whether to warn about suspect columns.
 
     Returns
     -------
@@ -68,7 +70,8 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
             f"The target {target!r} has only one value; at least two classes are needed."
         )
     X = _with_booleans(_columns_of(tree, X, data), tree)
-    warn_suspect_columns(X, y)
+    if warn:
+        warn_suspect_columns(X, y)
     notations = tuple(notation.get(name) for name in X.columns)
     return Training(X, y, notations if any(notations) else None)
 

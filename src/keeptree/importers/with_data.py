@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from keeptree.data.training import read_training
+from keeptree.data.training import read_training, warn_suspect_columns
 from keeptree.importers import keep
 from keeptree.importers.files import is_keeptree_file
-from keeptree.tree import LEAF
 
 _OPEN = ("text", "J48", "C5.0 output")  # formats that name only the columns they test
 
@@ -32,12 +31,13 @@ def keep_with_data(source, data, target, *, tree=None, missing=None, nominal=(),
         The tree with the counts of the rows. A tree given as text has only the columns that it
         tests.
     """
-    sample = read_training(data, target, nominal, drop)
-    kept = keep(source, sample.X, sample.y, tree=tree, missing=missing)
+    X, y, _ = read_training(data, target, nominal, drop, warn=False)
+    kept = keep(source, X, y, tree=tree, missing=missing)
+    names = X.columns if kept.feature_names is None else kept.feature_names
+    used = [names[j] for j in kept.tested]
     if kept.source.get("model") in _OPEN and kept.n_leaves > 1:
-        tested = set(kept.feature[kept.kind != LEAF].tolist())
-        used = [name for j, name in enumerate(kept.feature_names) if j in tested]
-        kept = keep(source, sample.X[used], sample.y, tree=tree, missing=missing)
+        kept = keep(source, X[used], y, tree=tree, missing=missing)
+    warn_suspect_columns(X[used], y)
     return kept
 
 
