@@ -38,6 +38,31 @@ def test_keep_prints_a_summary_and_writes_the_tree(files, capsys):
     assert json.loads(capsys.readouterr().out)["counts"] is None
 
 
+def test_keep_tells_where_missing_values_go(files, capsys):
+    data = ["--data", str(files / "loans.csv"), "--target", "risk", "--out", str(files / "t.json")]
+    for rule, sentence in (
+        (
+            "share",
+            "Missing values: shared among the branches of a test, by their numbers of cases.",
+        ),
+        ("majority", "Missing values: sent to one branch of a test; in Python, to_text(precision="),
+    ):
+        assert main(["keep", str(files / "tree.txt"), *data, "--missing", rule]) == 0
+        assert sentence in capsys.readouterr().out
+
+
+def test_keep_warns_only_about_columns_that_the_tree_tests(files, capsys):
+    X, y = loans()
+    X.assign(patient=range(len(X)), risk=y).to_csv(files / "loans.csv", index=False)
+    data = ["--data", str(files / "loans.csv"), "--target", "risk", "--out", str(files / "t.json")]
+    assert main(["keep", str(files / "tree.txt"), *data]) == 0
+    assert "identifier" not in capsys.readouterr().err
+    text = "0.5 * patient + 1 * age <= 50: grant\n0.5 * patient + 1 * age > 50: refuse"
+    (files / "oblique.txt").write_text(text)
+    assert main(["keep", str(files / "oblique.txt"), *data]) == 0
+    assert "'patient' has a different whole number in each row" in capsys.readouterr().err
+
+
 def test_keep_prints_the_first_lines_of_a_large_tree(tmp_path, capsys):
     many = ", ".join(f"c{k}" for k in range(100))
     steps = "".join(f"{'  ' * k}x <= {99 - k}\n" for k in range(30))

@@ -124,12 +124,24 @@ def _print(summary, tree):
         print("Class counts: none; add them with --data and --target, or fit a model.")
     else:
         print(f"Class counts: {summary['cases']:g} cases, from {summary['counts']}.")
-    if summary["missing_values"] == "refused":
-        print("Missing values: some tests have no rule for them; choose one with --missing.")
+    if tree.n_leaves > 1:
+        print(f"Missing values: {_missing_rule(tree)}.")
     if summary["lost"]:
         print(f"Lost: {name_options(summary['lost'])}")
     print("", *_outline(tree, summary["out"]), "", sep="\n")
     print_saved(summary["out"])
+
+
+def _missing_rule(tree):
+    """Return in words what the tests of a tree do with a missing value."""
+    from keeptree.tree import ERROR, LEAF, SHARE
+
+    rules = tree.missing[tree.kind != LEAF]
+    if (rules == ERROR).any():
+        return "some tests have no rule for them; choose one with --missing"
+    if (rules == SHARE).all():
+        return "shared among the branches of a test, by their numbers of cases"
+    return "sent to one branch of a test; in Python, to_text(precision=None) shows which"
 
 
 def _outline(tree, out):
