@@ -457,3 +457,21 @@ def test_markdown_lists_contributions_below_their_headings(cancer):
     assert all(line.startswith("- ") for line in headings)
     assert all(line.startswith("  - ") for line in part if line not in headings)
     assert len(part) > len(headings)
+
+
+@pytest.mark.parametrize("rule", ["cost", "probability"])
+def test_every_form_of_the_story_says_what_the_model_decides_by_its_rule(cancer, rule):
+    X, y, tree = cancer
+    costs = {"malignant": {"benign": 20}} if rule == "cost" else None
+    model = kt.DistanceKernelClassifier(tree, decide=rule, costs=costs).fit(X, y)
+    differs = model.predict(X) != tree.predict(X)
+    for row, too in ((np.flatnonzero(differs)[0], ""), (np.flatnonzero(~differs)[0], ", too")):
+        story = kt.explain(model, X.iloc[row])
+        decided = model.predict(X.iloc[[row]])[0]
+        assert check(story)["model_decision"]["class"] == decided
+        for text in (story.text.replace("\n", " "), story.markdown, story.html):
+            assert f"By {rule}, the model decides {decided}{too}." in text
+    followed = kt.explain(kt.DistanceKernelClassifier(tree).fit(X, y), X.iloc[0])
+    assert check(followed)["model_decision"] is None
+    assert "the model decides" not in followed.text
+    assert "he model decides" not in kt.explain(kt.keep(tree), X.iloc[0], X=X).text

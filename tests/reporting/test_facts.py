@@ -1,5 +1,7 @@
 """The numbers of the first screen agree with scikit-learn, and the sentences with the numbers."""
 
+from html import unescape
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -9,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.reporting.collect import collect
+from keeptree.reporting.render import render
 from keeptree.reporting.summary import list_missed, tell_facts
 
 
@@ -101,7 +104,7 @@ def test_the_headline_says_if_a_tree_is_no_better_than_the_baseline():
     right, missed, _ = facts_of([[1975, 9], [16, 0]])
     assert right["headline"] == "No better than always predicting “ok”"
     assert right["text"][1] == "Always predicting “ok” would be right more often: for 1,984."
-    assert missed["headline"] == "16 of 16 fraud missed"
+    assert missed["headline"] == "16 of 16 “fraud” missed"
 
 
 def test_the_facts_of_a_good_tree_give_its_figures():
@@ -109,7 +112,7 @@ def test_the_facts_of_a_good_tree_give_its_figures():
     assert right["headline"] == "92 of 100 right"
     assert right["text"][0].startswith("175 of 190 cases; true rate likely 90 to 95 of 100")
     assert right["text"][1] == "Always predicting “ok” would be right for 63 of 100."
-    assert missed["headline"] == "7 of 71 fraud missed"
+    assert missed["headline"] == "7 of 71 “fraud” missed"
     assert check["headline"] == "Check 10 cases by hand"
     assert check["text"][0] == "They include 1 of the tree's 15 errors."
 
@@ -118,9 +121,12 @@ def test_the_facts_of_a_good_tree_give_its_figures():
     ("confusion", "headlines"),
     [
         ([[5, 0], [0, 5]], ("All 10 right", "Nothing missed")),
-        ([[5, 1], [0, 5]], ("91 of 100 right", "All 5 fraud found")),
-        ([[5, 1], [0, 0]], ("No better than always predicting “ok”", "No fraud among these cases")),
-        ([[999, 1], [1, 999]], ("over 99 of 100 right", "1 of 1,000 fraud missed")),
+        ([[5, 1], [0, 5]], ("91 of 100 right", "All 5 “fraud” found")),
+        (
+            [[5, 1], [0, 0]],
+            ("No better than always predicting “ok”", "No “fraud” among these cases"),
+        ),
+        ([[999, 1], [1, 999]], ("over 99 of 100 right", "1 of 1,000 “fraud” missed")),
     ],
 )
 def test_headlines_do_not_exaggerate_the_counts(confusion, headlines):
@@ -148,5 +154,36 @@ def test_labels_that_are_not_words_are_quoted():
 
 def test_with_several_classes_the_most_often_missed_comes_first():
     missed = facts_of([[9, 1, 0], [0, 5, 5], [0, 1, 9]], ("a", "b", "c"))[1]
-    assert missed["headline"] == "5 of 10 b missed"
-    assert missed["text"][0] == "1 of 10 a was taken for b."
+    assert missed["headline"] == "5 of 10 “b” missed"
+    assert missed["text"][0] == "1 of 10 “a” was taken for “b”."
+
+
+def test_a_model_that_decides_by_cost_is_counted_beside_its_tree():
+    X, y = fraud()
+    y = np.where(X[:, 0] + np.random.default_rng(1).normal(size=len(X)) > 2.5, "fraud", "ok")
+    tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X[::2], y[::2])
+    costs = {"fraud": {"ok": 20}}
+    model = kt.SmoothedTreeClassifier(tree, decide="cost", costs=costs).fit(X[::2], y[::2])
+    X, y = X[1::2], y[1::2]
+    data = collect(model, X, y, title="t", about={})
+    by_cost, by_tree = model.predict(X), tree.predict(X)
+    assert (by_cost != by_tree).any()
+    found = data["by_rule"]
+    assert found["confusion"] == confusion_matrix(y, by_cost, labels=model.classes_).tolist()
+    codes = {"fraud": 0, "ok": 1}
+    for key, decided in (("cost", by_cost), ("tree_cost", by_tree)):
+        paid = [model.cost_matrix[codes[a], codes[b]] for a, b in zip(y, decided, strict=True)]
+        assert found[key] == pytest.approx(np.mean(paid))
+    missed = int(((y == "fraud") & (by_cost == "ok")).sum())
+    alarms = int(((y == "ok") & (by_cost == "fraud")).sum())
+    told = (
+        f"These are the tree's decisions. By cost, the model misses {missed} of "
+        f"{(y == 'fraud').sum()} “fraud” and {alarms:,} of {(y == 'ok').sum():,} “ok”; a case "
+        f"costs {found['cost']:.3g} on average instead of {found['tree_cost']:.3g}."
+    )
+    assert told in data["summary"]
+    assert told in unescape(render(data))
+
+
+def test_a_model_that_follows_its_tree_has_no_other_decisions(measured):
+    assert measured[3]["by_rule"] is None

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keeptree import __version__
-from keeptree.data.labels import plain
+from keeptree.data.labels import label_codes, plain
 from keeptree.explanation.constraints import observed_grid
 from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
@@ -119,10 +119,12 @@ class Story:
         Returns
         -------
         data : dict
-            ``decision``: label and index of the class that the tree decides. ``classes``: the
-            labels, and ``names``: their display names. ``probability``: one number per class, by
-            the ``tree`` (the proportions of the leaf) and by the ``model`` (None for a tree without
-            a model). ``second_opinion``: None, or the class that the model finds more probable.
+            ``decision``: label and index of the class that the tree decides. ``model_decision``:
+            the same for the model, with its ``rule``, ``"cost"`` or ``"probability"``; None if the
+            model follows the tree. ``classes``: the labels, and ``names``: their display names.
+            ``probability``: one number per class, by the ``tree`` (the proportions of the leaf)
+            and by the ``model`` (None for a tree without a model). ``second_opinion``: None, or the
+            class that the model finds more probable.
             ``interval``: None, or the ``ends`` of the interval of each class, its ``kind``
             (``"case"`` or ``"calibration"``) and its ``confidence``, as in ``predict_interval``.
             ``path``: for each test ``node``, ``attribute``, ``value`` (None if missing), ``test``,
@@ -187,7 +189,7 @@ def _collect(subject, encoded, near, constraints):
         notes.append("Give X, a sample, to measure distances and to find the nearest change.")
     else:
         change = find_changes(subject, encoded, **constraints)[0].to_dict()
-    notes += rule_note(getattr(subject.inner, "decide", "tree"))
+    notes += rule_note(_rule(subject))
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -196,6 +198,7 @@ def _collect(subject, encoded, near, constraints):
         "names": list(subject.class_names),
         "slots": class_slots(tree.counts[0]),
         "decision": {"class": plain(tree.classes.tolist()[label]), "index": label},
+        "model_decision": _model_decision(subject, encoded),
         "always": bool((tree.label[tree.kind == LEAF] == label).all()),
         "probability": {"tree": own, "model": ours},
         "interval": _interval(subject, encoded, ours),
@@ -211,6 +214,21 @@ def _collect(subject, encoded, near, constraints):
         "trace": _trace(subject, encoded),
         "notes": notes,
     }
+
+
+def _rule(subject):
+    """Return what decides: ``"tree"``, ``"cost"`` or ``"probability"``."""
+    return "tree" if subject.inner is subject.tree else getattr(subject.inner, "decide", "tree")
+
+
+def _model_decision(subject, encoded):
+    """Return the model's own decision and the rule it follows; None if it follows the tree."""
+    rule = _rule(subject)
+    if rule == "tree":
+        return None
+    label = subject.inner.predict_encoded(encoded)[0]
+    index = int(label_codes([label], subject.tree.classes)[0])
+    return {"class": plain(label), "index": index, "rule": rule}
 
 
 def _leaves(tree, encoded):

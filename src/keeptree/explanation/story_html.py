@@ -27,10 +27,11 @@ def story_html(data):
 def _head(data):
     index = data["decision"]["index"]
     always = "always decides" if data["always"] else "decides"
+    lead = " ".join(filter(None, [words.model_decision(data), words.estimate(data)]))
     return (
         f'<p class="kt-head">The tree {always} {_mark(data, index)}'
         f"<strong>{text_html(words.decided_name(data))}</strong></p>"
-        f'<p class="kt-lead">{text_html(words.estimate(data))}</p>'
+        f'<p class="kt-lead">{text_html(lead)}</p>'
     )
 
 

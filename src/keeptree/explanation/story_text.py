@@ -31,10 +31,20 @@ def decided_name(data):
 
 
 def headline(data):
-    """Return the first sentences: the decision, the estimates, whether they disagree."""
+    """Return the first sentences: the decisions of the tree and, if it has a rule, of the model."""
     label = decided_name(data)
     verb = "always decides" if data["always"] else "decides"
-    return f"The tree {verb} {label}."
+    return " ".join([f"The tree {verb} {label}.", *filter(None, [model_decision(data)])])
+
+
+def model_decision(data):
+    """Return the sentence on what the model decides if it does not follow the tree, or None."""
+    found = data["model_decision"]
+    if found is None:
+        return None
+    label = class_text(clean(data["names"][found["index"]]))
+    too = ", too" if found["index"] == data["decision"]["index"] else ""
+    return f"By {found['rule']}, the model decides {label}{too}."
 
 
 def estimate(data):

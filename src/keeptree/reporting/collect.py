@@ -17,7 +17,7 @@ from keeptree.probability.methods import name_of
 from keeptree.reporting.attributes import collect_attributes
 from keeptree.reporting.cases import collect_cases
 from keeptree.reporting.distances import collect_distances, find_kernel
-from keeptree.reporting.facts import collect_check, collect_decisions
+from keeptree.reporting.facts import collect_check, collect_decisions, collect_rule
 from keeptree.reporting.held_out import hold_out_cases
 from keeptree.reporting.methods import check_same_tree, measure_methods
 from keeptree.reporting.quality import collect_quality
@@ -96,6 +96,7 @@ def collect(
         "rows": rows,
         "n_test": 0 if held is None else len(held),
         "decisions": None,
+        "by_rule": None,
         "quality": None,
         "methods": None,
         "distance": None,
@@ -110,7 +111,7 @@ def collect(
     if held is not None:
         data |= _tell_cases(held, model, data, fixed)
     if held is not None and held.truth is not None:
-        data |= _measure(held, data, others)
+        data |= _measure(held, model, data, others)
         _tell_such_cases(data)
         kernel = find_kernel((model, *others.values()), boundary)
         data["distance"] = collect_distances(held, data["positive"], kernel, rows)
@@ -136,11 +137,12 @@ def _tell_cases(held, model, data, fixed):
     }
 
 
-def _measure(held, data, others):
+def _measure(held, model, data, others):
     """Evaluate decisions and probabilities."""
     positive = data["positive"]
     return {
         "decisions": collect_decisions(held),
+        "by_rule": collect_rule(held, model),
         "quality": collect_quality(held, positive),
         "methods": measure_methods(held, data["method"], others, positive) if others else None,
     }

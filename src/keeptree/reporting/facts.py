@@ -1,7 +1,10 @@
 """The figures of the first screen: accuracy, misses and cases to check."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from keeptree.data.labels import label_codes
 from keeptree.evaluation.significance import accuracy_interval
 
 
@@ -33,6 +36,38 @@ def collect_decisions(held):
         "high": high,
         "baseline": {"class": commonest, "right": int(of_class[commonest])},
         "confusion": confusion.tolist(),
+    }
+
+
+def collect_rule(held, model):
+    """Evaluate the model's own decisions, if it does not follow the tree.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Cases with their true classes.
+    model : fitted KeepTree classifier
+        The model.
+
+    Returns
+    -------
+    found : dict or None
+        ``rule`` (``"cost"`` or ``"probability"``), ``right`` and ``confusion`` as in
+        :func:`collect_decisions`, and the mean ``cost`` of a case and the ``tree_cost`` that the
+        tree's decisions would have, None without costs. None if the model follows the tree.
+    """
+    rule = getattr(model, "decide", "tree")
+    if rule == "tree":
+        return None
+    decision = label_codes(model.predict_encoded(held.rows), held.tree.classes)
+    found = collect_decisions(replace(held, decision=decision))
+    costs, matrix = (None, None), model.cost_matrix
+    if matrix is not None:
+        costs = (float(matrix[held.truth, d].mean()) for d in (decision, held.decision))
+    return {
+        "rule": rule,
+        **{key: found[key] for key in ("right", "confusion")},
+        **dict(zip(("cost", "tree_cost"), costs, strict=True)),
     }
 
 

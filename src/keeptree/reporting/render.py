@@ -19,7 +19,7 @@ from keeptree.reporting.outline import (
     path_to,
 )
 from keeptree.reporting.quality import SHOWN_METRICS
-from keeptree.reporting.summary import list_missed, signed, tell_ranking, verdict
+from keeptree.reporting.summary import list_missed, signed, tell_ranking, tell_rule, verdict
 from keeptree.reporting.svg import class_sample
 from keeptree.reporting.tree_chart import tree_drawing
 from keeptree.reporting.words import (
@@ -214,6 +214,7 @@ def _environment():
         found_at=_found_at,
         rows_text=rows_text,
         untested_text=untested_text,
+        tell_rule=tell_rule,
         interval_text=interval_text,
         verdict=verdict,
         caveat=_caveat,

@@ -136,9 +136,15 @@ def tell_title(subject=None):
     --------
     >>> tell_title("diagnosis"), tell_title()
     ('diagnosis: how far to trust this tree', 'How far to trust this tree')
+    >>> tell_title("Bought again?")
+    'Bought again? How far to trust this tree'
     """
     question = "how far to trust this tree"
-    return question.capitalize() if subject is None else f"{subject}: {question}"
+    if subject is None:
+        return question.capitalize()
+    if str(subject).endswith(("?", "!", ".", ":")):
+        return f"{subject} {question.capitalize()}"
+    return f"{subject}: {question}"
 
 
 def _check_model(model):

@@ -10,7 +10,7 @@ _PLAIN = re.compile(r"(?!(no|yes|not|none|true|false)$)[^\W\d][\w -]*", re.I)  #
 def summarise(data):
     """Return the facts and the ranking as sentences."""
     told = [" ".join([f"{fact['headline']}.", *fact["text"]]) for fact in data["facts"]]
-    return [tell_tree(data), *told, *filter(None, [tell_ranking(data)])]
+    return [tell_tree(data), *told, *filter(None, [tell_rule(data), tell_ranking(data)])]
 
 
 def tell_facts(data):
@@ -39,6 +39,23 @@ def tell_tree(data):
         return f"The tree has no tests: it always decides {always}."
     leaves, tests = plural(tree["n_leaves"], "leaf", "leaves"), plural(tree["max_depth"], "test")
     return f"The tree has {leaves} and needs at most {tests} for a decision."
+
+
+def tell_rule(data):
+    """Describe the decisions of a model that does not follow the tree; "" if it does."""
+    found = data["by_rule"]
+    if found is None:
+        return ""
+    told = f"is right for {found['right']:,} of {data['n_test']:,} cases"
+    if len(data["classes"]) == 2:
+        rows = list_missed({"decisions": found})
+        rows.sort(key=lambda row: row["class"] != data["positive"])
+        told = "misses " + " and ".join(
+            f"{_count(row)} {_name(data, row['class'], quoted=True)}" for row in rows
+        )
+    if found["cost"] is not None:
+        told += f"; a case costs {found['cost']:.3g} on average instead of {found['tree_cost']:.3g}"
+    return f"These are the tree's decisions. By {found['rule']}, the model {told}."
 
 
 def tell_ranking(data):
@@ -157,24 +174,24 @@ def _missed(data):
     if len(data["classes"]) == 2:
         rows.sort(key=lambda row: row["class"] != data["positive"])
         if rows[0]["class"] != data["positive"]:
-            headline = f"No {_name(data, data['positive'])} among these cases"
+            headline = f"No {_name(data, data['positive'], quoted=True)} among these cases"
             return {"headline": headline, "text": [f"{_tell_missed(data, rows[0])}."]}
     first, *others = rows
     wrong = [row for row in others if row["missed"]]
     if not first["missed"] and not wrong:
         return {"headline": "Nothing missed", "text": ["Every case was decided correctly."]}
     if not first["missed"]:
-        headline = f"All {first['cases']:,} {_name(data, first['class'])} found"
+        headline = f"All {first['cases']:,} {_name(data, first['class'], quoted=True)} found"
     else:
-        headline = f"{_count(first)} {_name(data, first['class'])} missed"
+        headline = f"{_count(first)} {_name(data, first['class'], quoted=True)} missed"
     text = [f"{_tell_missed(data, row)}." for row in wrong[:3]]
     return {"headline": headline, "text": text}
 
 
 def _tell_missed(data, row):
-    taken = "" if row["taken"] is None else f" for {_name(data, row['taken'])}"
+    taken = "another class" if row["taken"] is None else _name(data, row["taken"], quoted=True)
     verb = "was" if row["missed"] == 1 else "were"
-    return f"{_count(row)} {_name(data, row['class'])} {verb} taken{taken or ' for another class'}"
+    return f"{_count(row)} {_name(data, row['class'], quoted=True)} {verb} taken for {taken}"
 
 
 def _count(row):

@@ -13,6 +13,7 @@ _FIGURES = (
     "summary",
     "n_test",
     "decisions",
+    "by_rule",
     "check",
     "about",
     "page",
