@@ -713,3 +713,22 @@ def test_predictions_are_printed_if_standard_output_accepts_only_text(saved, opt
 def test_an_option_without_a_value_is_refused_with_the_form_to_give(capsys, saved, option, form):
     assert main(["explain", str(saved), "loans.csv", "--row", "3", option, "age"]) == 2
     assert capsys.readouterr().err.endswith(f"{option} age is not valid; give {form}\n")
+
+
+def test_explain_finds_the_only_row_with_a_value(capsys, saved):
+    loans = pd.read_csv("loans.csv", dtype=str)
+    loans.assign(customer=range(len(loans))).to_csv("named.csv", index=False)
+    call = ["explain", str(saved), "named.csv"]
+    assert main([*call, "--row", "18"]) == 0
+    expected = capsys.readouterr().out
+    for where in ("customer=17", "customer=17.0", f"id={loans['id'][17]}"):
+        assert main([*call, "--where", where]) == 0
+        assert capsys.readouterr().out == expected
+    for where, message in (
+        ("customer=nobody", "named.csv has no row with customer=nobody."),
+        (f"risk={loans['risk'][0]}", "choose one of the rows 1, "),
+        ("nowhere=1", "There is no column 'nowhere'"),
+        ("customer", "--where customer is not valid; give COLUMN=VALUE."),
+    ):
+        assert main([*call, "--where", where]) == 2
+        assert message in capsys.readouterr().err

@@ -20,12 +20,14 @@ from keeptree.progress import step, watch
 
 def _arguments(parser):
     data = add_model(parser)
-    parser.add_argument(
-        "--row",
-        metavar="N",
-        type=int,
-        required=True,
-        help="row to explain; the first row after the header is 1",
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "--row", metavar="N", type=int, help="row to explain; the first row after the header is 1"
+    )
+    which.add_argument(
+        "--where",
+        metavar="COLUMN=VALUE",
+        help="explain the only row with this value, such as customer=17",
     )
     add_labels(parser)
     how = parser.add_mutually_exclusive_group()
@@ -63,7 +65,6 @@ def _run(options):
     if options.tree:
         options.model, options.data = None, options.model
     options.data = data_file(options)
-    from keeptree.data.cases import read_row
     from keeptree.data.labels import rename_classes
     from keeptree.explanation.story import explain
 
@@ -73,12 +74,23 @@ def _run(options):
         options.fixed = _known_to_model(options, model)
         changes = read_changes(options, model)
         with step("Reading the data"):
-            row = read_row(model, options.data, options.row)
+            row = _read(options, model)
         story = explain(model, row, **changes)
     if options.json:
         print_json(story.to_dict())
     else:
         print(story.markdown if options.markdown else story.text)
+
+
+def _read(options, model):
+    from keeptree.data.cases import find_row, read_row
+
+    if options.where is None:
+        return read_row(model, options.data, options.row)
+    column, mark, value = options.where.partition("=")
+    if not (column and mark):
+        raise ValueError(f"--where {options.where} is not valid; give COLUMN=VALUE.")
+    return find_row(model, options.data, column, value)
 
 
 def _known_to_model(options, model):

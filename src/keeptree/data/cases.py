@@ -251,6 +251,51 @@ def read_row(model, data, row):
     )
 
 
+def find_row(model, data, column, value):
+    """Read the only row of a data file that has a value in a column, such as a customer number.
+
+    Parameters
+    ----------
+    model : fitted model
+        For example one returned by :func:`~keeptree.load`.
+    data : str, Path or DataFile
+        Data file.
+    column : str
+        Column to search, whether the model uses it or not.
+    value : str
+        Value as written in the file; numbers may be written in another way.
+
+    Returns
+    -------
+    X : pandas.DataFrame
+        The model's columns of that row.
+    """
+    found, numbers = [], []
+    for block in read_blocks(data, model, [column]):
+        for at, cell in enumerate(block.kept[column].to_pylist()):
+            if _is_written_as(cell, value):
+                found.append(block.frame.iloc[[at]])
+                numbers.append(block.start + at + 1)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise ValueError(f"{as_data_file(data)} has no row with {column}={value}.")
+    shown = ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")
+    raise ValueError(
+        f"{as_data_file(data)} has {len(found)} rows with {column}={value}; choose one of the rows "
+        f"{shown}."
+    )
+
+
+def _is_written_as(cell, value):
+    if cell is None or str(cell) == value:
+        return cell is not None
+    try:
+        return float(cell) == float(value)
+    except (TypeError, ValueError):
+        return False
+
+
 def _find_rules(model, names, keep, source):
     """Return the labels (None if numeric), notation and rule for unknown labels of each column."""
     categories = getattr(getattr(model, "tree_", None), "categories", None)
