@@ -732,3 +732,17 @@ def test_explain_finds_the_only_row_with_a_value(capsys, saved):
     ):
         assert main([*call, "--where", where]) == 2
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "test"),
+    [([], "owner 0 ≤ 0, on the threshold"), (["--nominal", "owner"], "owner is False")],
+)
+def test_a_boolean_column_is_a_number_unless_it_is_declared_nominal(capsys, options, test):
+    owner = np.arange(200) % 2 == 1
+    risk = np.where(owner, "low", "high")
+    pd.DataFrame({"owner": owner, "risk": risk}).to_csv("owners.csv", index=False)
+    fit = ["fit", "owners.csv", "--target", "risk", "--method", "laplace", *options]
+    assert main([*fit, "--out", "owners.json"]) == 0
+    assert main(["explain", "owners.json", "owners.csv", "--row", "1"]) == 0
+    assert f"1. {test}" in capsys.readouterr().out
