@@ -3,12 +3,14 @@
 import io
 import sys
 import threading
+import time
 import types
 from itertools import pairwise
 
 import pytest
 
 from keeptree import progress
+from keeptree.cli.command import starting
 from keeptree.progress import Lines, step, watch
 
 FIRST = progress._FIRST  # the real value, before conftest.py replaces it
@@ -230,4 +232,11 @@ def test_a_notebook_gets_a_bar_that_moves_and_disappears(notebook, capsys):
     assert "Growing &lt;b&gt;, 25%" in "".join(notebook.shown)
     assert "<b>" not in "".join(notebook.shown)
     assert notebook.shown[-1] == ""
+    assert capsys.readouterr().err == ""
+
+
+def test_loading_libraries_is_shown_on_a_terminal_only(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_FIRST", 0.0)
+    with starting():
+        time.sleep(0.05)
     assert capsys.readouterr().err == ""

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,15 +182,20 @@ def check_distinct(out, *inputs, option="--out"):
             raise ValueError(f"{out} is read by this command; choose another file for {option}.")
 
 
-@watch("Starting")  # libraries may take long to load
+def starting():
+    """Show on a terminal that libraries are being loaded; a log file needs no such line."""
+    return watch("Starting", wanted=sys.stderr.isatty())
+
+
 def data_file(options, several=False, option="data"):
     """Return the data of a command as a :class:`~keeptree.DataFile`; check that it is readable.
 
     With ``several`` it may be a folder, a glob, or anything that an engine can open.
     """
-    require_extra("pandas", "pyarrow", extra="files")
-    from keeptree.data.parts import is_table_of_files
-    from keeptree.data.source import DataFile
+    with starting():
+        require_extra("pandas", "pyarrow", extra="files")
+        from keeptree.data.parts import is_table_of_files
+        from keeptree.data.source import DataFile
 
     given = getattr(options, option)
     file = DataFile(given, **{name: getattr(options, name) for name in FILE_OPTIONS})

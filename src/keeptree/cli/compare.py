@@ -2,7 +2,7 @@
 
 from argparse import ArgumentTypeError
 
-from keeptree.cli.command import Command, add_data, add_json, data_file, print_json
+from keeptree.cli.command import Command, add_data, add_json, data_file, print_json, starting
 from keeptree.cli.costs import add_costs
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.output import require_extra
@@ -96,7 +96,7 @@ def _run(options):
         return
     if not options.json:
         require_extra("rich", extra="report")
-    with watch("Starting"):
+    with starting():
         from keeptree.evaluation.comparison import DEFAULT_METRICS
         from keeptree.evaluation.from_file import compare_file
 

@@ -8,6 +8,7 @@ from keeptree.cli.command import (
     output_path,
     print_json,
     print_saved,
+    starting,
 )
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.cli.summary import add_tree_out, tree_summary
@@ -80,7 +81,7 @@ def _arguments(parser):
 def _run(options):
     options.data = data_file(options)
     out = output_path(options.out, options.data, default="tree.json")
-    with watch("Starting"):
+    with starting():
         from keeptree.data.labels import label_names
         from keeptree.data.training import read_training
         from keeptree.encoding import sealed
