@@ -237,6 +237,14 @@ BAD = {
         lambda m: ["predict", write("none.json", ""), "loans.csv", "--out", "o.csv"],
         "none.json is not a KeepTree file: it is empty.",
     ),
+    "a text instead of a model": (
+        lambda m: ["predict", write("hello.json", "hello"), "loans.csv", "--out", "o.csv"],
+        "hello.json is not a KeepTree file: it is not JSON.",
+    ),
+    "a model that does not exist": (
+        lambda m: ["predict", "nix.json", "loans.csv", "--out", "o.csv"],
+        "nix.json does not exist; check the name.",
+    ),
     "an unknown encoding": (
         lambda m: ["fit", write("ru.csv", "x,y\nМосква,a\nТула,b\n", "cp1251"), "--target", "y"],
         "it is not in UTF-8; name its encoding with --encoding, for instance",
@@ -247,6 +255,10 @@ BAD = {
     ),
     "NUL bytes": (
         fit_text("nul.csv", "x,y\n1,a\n2\0,b\n"),
+        "it contains NUL bytes, so it is damaged",
+    ),
+    "NUL bytes between other bytes": (
+        lambda m: ["fit", write("n.csv", "x,y\n1,\x81\0\x8d\n", "latin-1"), "--target", "y"],
         "it contains NUL bytes, so it is damaged",
     ),
     "dates": (
@@ -277,6 +289,10 @@ BAD = {
         lambda m: ["fit", many_values(), "--target", "y"],
         "has 5000 distinct values, which look like an identifier or a measurement",
     ),
+    "a target with nearly one value per row": (
+        fit_text("id.csv", "x,y\n" + "".join(f"{k % 7},{k % 25}\n" for k in range(40))),
+        "The target 'y' has 25 distinct values in 40 rows, so it looks like an identifier or a",
+    ),
     "a target of fractions": (
         fit_text("f.csv", "x,y\n1,0.5\n2,1.5\n"),
         "holds fractions such as 0.5, which look like a measurement, not like classes",
@@ -303,7 +319,7 @@ BAD = {
     ),
     "an empty file": (
         fit_text("empty.csv", ""),
-        "empty.csv cannot be read as CSV: the first line is empty",
+        "empty.csv cannot be read as CSV: it is empty; give a line with column names, then the rows.",
     ),
     "a header without rows": (
         fit_text("head.csv", "x,y\n"),

@@ -67,7 +67,7 @@ BROKEN = {
     "undeclared.arff": (ARFF.replace("rainy, ?", "stormy, ?"), "stormy"),
     "cut.arff": (ARFF[:60], "cannot be read as ARFF"),
     "renamed.arff": ("just some text", "cannot be read as ARFF"),
-    "empty.csv": ("", "cannot be read as CSV"),
+    "empty.csv": ("", "cannot be read as CSV: it is empty"),
     "header.csv": ("a,b\n", "has no rows"),
     "rows.csv": ("a,b\n1,2\n1,2,3,4\n", "cannot be read as CSV"),
     "no.parquet": ("not parquet", "cannot be read as PARQUET"),
@@ -99,6 +99,24 @@ def test_unsuitable_targets_are_refused(tmp_path):
     numbers.to_csv(tmp_path / "n.csv", index=False)
     with pytest.raises(ValueError, match="2000 distinct values, which look like an identifier"):
         read_training(tmp_path / "n.csv", "y")
+
+
+def test_a_file_without_the_columns_of_the_tree_is_refused_with_its_own(tmp_path):
+    tree = kt.keep(
+        "temp <= 37: no\ntemp > 37: yes", pd.DataFrame({"temp": [36, 38]}), ["no", "yes"]
+    )
+    path = write(tmp_path, "d.csv", "age,size,y\n1,2,no\n2,3,yes\n")
+    with pytest.raises(ValueError, match="lacks 'temp', which .* its columns are 'age', 'size'"):
+        read_training(path, "y", tree=tree)
+
+
+def test_constant_columns_raise_one_warning(tmp_path, recwarn):
+    rows = [f"7,same,{k % 9},{'' if k % 2 else 5},{'no' if k % 3 else 'yes'}" for k in range(30)]
+    read_training(write(tmp_path, "d.csv", "\n".join(["a,b,c,d,y", *rows])), "y")
+    assert [str(warning.message) for warning in recwarn] == [
+        "The columns 'a', 'b' have the same value in every row, so nothing can be learned from "
+        "them."
+    ]
 
 
 @pytest.mark.parametrize("name", ["labor", "vote", "weather-numeric", "soybean"])

@@ -87,6 +87,8 @@ class Delimited(Format):
 
     def names(self):
         """Return the column names from the first line, stripped; empty names become numbers."""
+        if not self.head.strip():
+            raise ValueError("it is empty; give a line with column names, then the rows")
         text, records = self._records()
         if not records or text[0] in "\r\n":
             raise ValueError("the first line is empty, where the names of the columns are expected")

@@ -100,7 +100,7 @@ def _settle_dates(read, file, literal):
     if not dated or file.dates not in (None, "drop"):
         return read
     several = len(dated) > 1
-    shown = _listed(dated)
+    shown = listed(dated)
     if file.dates is None:
         example = next(str(cell) for cell in read[dated[0]].values if cell == cell and cell)
         raise ValueError(
@@ -210,6 +210,7 @@ def _is_code(value):
     return len(value) > 1 and value.isdecimal() and value.startswith("0")
 
 
-def _listed(names):
+def listed(names):
+    """Return column names for a message, at most five of them."""
     shown = ", ".join(map(repr, names[:_MOST_TOLD]))
     return shown + (f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else "")

@@ -165,7 +165,7 @@ class Utf8(io.RawIOBase):
         wide = _wide_encoding(part) if beginning else None
         if wide is not None:
             self._settle(wide, _NAMES[wide])
-        elif not part.isascii():
+        elif not _checked(part).isascii():
             self._settle(*_byte_encoding(part, complete))
 
     def _settle(self, encoding, recognised=None):

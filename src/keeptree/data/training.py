@@ -8,12 +8,13 @@ import numpy as np
 
 from keeptree.data.cells import read_label, truth_labels
 from keeptree.data.files import find_column
-from keeptree.data.frame import read_frame
+from keeptree.data.frame import listed, read_frame
 from keeptree.data.groups import column_groups, plain_columns
 from keeptree.data.source import as_data_file
 from keeptree.text import plural
 
 MOST_CLASSES = 1000
+_MOST_NUMBERS = 20  # most classes that are numbers, or nearly one per row, without a remark
 _FEWEST_CELLS = 20  # fewest known cells of a column that may be an identifier
 _IDENTIFIER = "looks like an identifier; leave it out with --drop (in Python: drop)."
 _NAMED_ID = re.compile(r"(^|[^a-z])(id|ids|key|nr|no|number)$|[a-z](Id|ID|Nr|No)$|^(ID|Id)")
@@ -104,6 +105,12 @@ def split_target(frame, target):
             f"The target {target!r} has {distinct} distinct values, which look like an identifier "
             f"or a measurement, not like classes; choose a column with at most {MOST_CLASSES}."
         )
+    if distinct > max(len(y) / 2, _MOST_NUMBERS):
+        raise ValueError(
+            f"The target {target!r} has {distinct} distinct values in {len(y)} rows, so it looks "
+            "like an identifier or a measurement, not like classes; choose another column, or bin "
+            "this one."
+        )
     if y.dtype.kind == "f" and (y % 1 != 0).any():
         raise ValueError(
             f"The target {target!r} holds fractions such as {y[y % 1 != 0].iloc[0]:g}, which look "
@@ -113,10 +120,12 @@ def split_target(frame, target):
 
 
 def warn_suspect_columns(X, y):
-    """Warn about empty columns, likely identifiers and a numeric target."""
+    """Warn about empty and constant columns, likely identifiers and a numeric target."""
+    constant = []
     for group in column_groups(list(range(X.shape[1])), len(X)):
         part = X.iloc[:, group]
         fractions = _columns_with_fractions(part)
+        constant += _constant_columns(part)
         for name, cells in part.count().items():
             if cells == 0:
                 _warn(f"The column {name!r} is empty, so nothing can be learned from it.")
@@ -130,8 +139,14 @@ def warn_suspect_columns(X, y):
                     f"The column {name!r} has a different whole number in each row and "
                     f"{_IDENTIFIER}"
                 )
+    if constant:
+        one = len(constant) == 1
+        _warn(
+            f"The column{'' if one else 's'} {listed(constant)} {'has' if one else 'have'} the same "
+            f"value in every row, so nothing can be learned from {'it' if one else 'them'}."
+        )
     values = np.unique(np.asarray(y))
-    if len(values) > 20 and values.dtype.kind in "iuf":
+    if len(values) > _MOST_NUMBERS and values.dtype.kind in "iuf":
         _warn(
             f"The target has {len(values)} classes, all of them numbers; if it is a measurement, "
             "bin it."
@@ -140,6 +155,18 @@ def warn_suspect_columns(X, y):
 
 def _warn(text):
     warnings.warn(text, stacklevel=5)
+
+
+def _constant_columns(X):
+    """Return the names of the columns that have the same known value in every row."""
+    numbers = X.iloc[:, plain_columns(X)]
+    values = numbers.to_numpy(np.float64)
+    nominal = X.select_dtypes("category")
+    codes = [column.cat.codes.to_numpy() for _, column in nominal.items()]
+    return [
+        *numbers.columns[(values == values[0]).all(axis=0)],
+        *(name for name, c in zip(nominal, codes, strict=True) if c[0] >= 0 and (c == c[0]).all()),
+    ]
 
 
 def _columns_with_fractions(X):
@@ -170,7 +197,7 @@ def _columns_of(tree, X, data):
     if absent:
         raise ValueError(
             f"{as_data_file(data)} lacks {', '.join(map(repr, absent[:5]))}, which the tree uses; "
-            f"its columns are {', '.join(map(repr, names[:10]))}."
+            f"its columns are {', '.join(map(repr, X.columns[:10]))}."
         )
     return X[list(names)]
 

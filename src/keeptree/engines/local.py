@@ -174,5 +174,6 @@ def _score(scorer, block, data):
     except ValueError as error:
         found = re.fullmatch(r"Row (\d+) (.*)", str(error))
         if found:
-            error = f"row {block.start + int(found[1]) + 1} {found[2]}"
+            reason = found[2].replace("NaN; the first row is row 0", "the first row is row 1")
+            error = f"row {block.start + int(found[1]) + 1} {reason}"
         raise ValueError(f"{data}: {error}") from None

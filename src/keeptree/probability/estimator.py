@@ -84,8 +84,9 @@ def check_learner(learner, X):
         return
     if not get_tags(learner).input_tags.categorical:
         raise ValueError(
-            f"{type(learner).__name__} takes only numbers, but {nominal[0]!r} is nominal; drop "
-            f"such columns, or grow the tree with C4.5 (--learner c45)."
+            f"{type(learner).__name__} takes only numbers, but {nominal[0]!r} is nominal; grow "
+            "the tree with C4.5 (--learner c45), drop such columns, or encode them in a "
+            "scikit-learn pipeline (see the tutorial docs/start/pipeline.md)."
         )
 
 
