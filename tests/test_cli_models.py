@@ -319,7 +319,7 @@ BAD = {
     ),
     "an empty file": (
         fit_text("empty.csv", ""),
-        "empty.csv cannot be read as CSV: it is empty; give a line with column names, then the rows.",
+        "empty.csv cannot be read as CSV: it is empty; give a line with column names",
     ),
     "a header without rows": (
         fit_text("head.csv", "x,y\n"),
@@ -762,3 +762,19 @@ def test_a_boolean_column_is_a_number_unless_it_is_declared_nominal(capsys, opti
     assert main([*fit, "--out", "owners.json"]) == 0
     assert main(["explain", "owners.json", "owners.csv", "--row", "1"]) == 0
     assert f"1. {test}" in capsys.readouterr().out
+
+
+def test_a_tree_without_tests_raises_a_warning_and_agreement_is_no_news(capsys):
+    noise = np.random.default_rng(0).normal(size=(300, 2)).round(2)
+    rows = [f"{a},{b},{'bad' if k % 50 == 0 else 'good'}" for k, (a, b) in enumerate(noise)]
+    write("rare.csv", "\n".join(["a,b,y", *rows]))
+    assert main(["fit", "rare.csv", "--target", "y", "--out", "leaf.json"]) == 0
+    assert capsys.readouterr().err == (
+        "keeptree fit: The tree has no tests, so every case gets the same decision and "
+        "probability; prune less (--confidence-factor 1), or let the probabilities use all "
+        "columns (--method kept-all).\n"
+    )
+    assert main(["predict", "leaf.json", "rare.csv", "--out", "leaf.csv"]) == 0
+    told = capsys.readouterr().out
+    assert "The tree has no tests, so it decides every row alike." in told
+    assert "agrees" not in told

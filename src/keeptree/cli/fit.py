@@ -1,5 +1,6 @@
 """``keeptree fit``: fit a model to a data file and save it as JSON."""
 
+import warnings
 from pathlib import Path
 
 from keeptree.cli.command import (
@@ -72,6 +73,7 @@ def _run(options):
             _calibrate(model, options)
         with step("Saving the model"):
             save(model, out)
+    _warn_without_tests(model, options)
     summary = _summary(model, options, out)
     if options.json:
         print_json(summary)
@@ -87,6 +89,29 @@ def _run(options):
     if summary["costs"]:
         print("The model decides by the given costs instead of following the tree.")
     print_saved(out)
+
+
+def _warn_without_tests(model, options):
+    """Warn if the tree is a single leaf, which decides every case alike."""
+    if model.tree_.n_leaves > 1:
+        return
+    same = "decision" if len(model.read_columns) else "decision and probability"
+    advice = [_advise_tree(options)]
+    if options.method == "kept":
+        advice.append("let the probabilities use all columns (--method kept-all)")
+    warnings.warn(
+        f"The tree has no tests, so every case gets the same {same}; {', or '.join(advice)}.",
+        stacklevel=2,
+    )
+
+
+def _advise_tree(options):
+    """Return how to get a tree with tests."""
+    if options.tree:
+        return "keep another tree"
+    if options.confidence_factor is None and options.learner != "cart":
+        return "prune less (--confidence-factor 1)"
+    return "grow one with keeptree grow --pruning none --no-collapse and give it as --tree"
 
 
 def _fit(options, tree):

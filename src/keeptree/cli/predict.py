@@ -108,7 +108,9 @@ def _run(options):
         print_json(summary)
         return
     # Standard output holds only the results.
-    _tell(summary, sys.stderr if options.out == "-" else sys.stdout, options.engine)
+    stream = sys.stderr if options.out == "-" else sys.stdout
+    without_tests = hasattr(model, "tree_") and model.tree_.n_leaves == 1
+    _tell(summary, stream, options.engine, without_tests)
 
 
 def _level(options):
@@ -122,11 +124,11 @@ def _level(options):
     return options.confidence
 
 
-def _tell(summary, stream, engine):
+def _tell(summary, stream, engine, without_tests):
     if stream is sys.stdout:
         print(f"{summary['rows']:,} rows scored.")
         if summary["second_opinions"] is not None:
-            print(_tell_disagreement(summary["second_opinions"]))
+            print(_tell_disagreement(summary["second_opinions"], without_tests))
         if summary["interval"] is not None:
             print(_INTERVALS[summary["interval"]])
         print_saved(summary["out"])
@@ -141,7 +143,9 @@ def _tell(summary, stream, engine):
     print(unknown if new is None else new["sentence"], file=stream)
 
 
-def _tell_disagreement(rows):
+def _tell_disagreement(rows, without_tests):
+    if rows == 0 and without_tests:
+        return "The tree has no tests, so it decides every row alike."
     if rows == 0:
         return "Our estimate agrees with the tree on every row."
     return f"Our estimate disagrees with the tree on {plural(rows, 'row')}; please check."
