@@ -238,6 +238,22 @@ def test_an_unseen_category_is_refused_if_the_encoder_refuses_it():
         tree.apply(pd.DataFrame({"colour": ["violet"]}))
 
 
+@pytest.mark.parametrize("unit", ["ns", "s"])
+@pytest.mark.parametrize("unknown", ["error", "ignore"])
+def test_dates_that_an_encoder_treats_as_categories_are_found_again(unit, unknown):
+    rng = np.random.default_rng(0)
+    quarter = pd.Timestamp("2015-01-01") + pd.to_timedelta(rng.integers(0, 6, 300) * 91, "D")
+    X = pd.DataFrame({"since": quarter.astype(f"datetime64[{unit}]"), "age": rng.normal(size=300)})
+    y = (quarter > "2015-08-01") ^ (X["age"] > 0)
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown=unknown), ["since"]), ("passthrough", ["age"])
+    )
+    pipeline = make_pipeline(columns, DecisionTreeClassifier(max_depth=4, random_state=0)).fit(X, y)
+    assert (kt.keep(pipeline).predict(X) == pipeline.predict(X)).all()
+    model = kt.SmoothedTreeClassifier(pipeline).fit(X, y)
+    assert (model.predict(X) == pipeline.predict(X)).all()
+
+
 def test_a_middle_bin_becomes_two_thresholds_and_counts_follow_the_rows():
     X = np.linspace(0, 1, 90)[:, None]
     y = (X[:, 0] > 1 / 3) & (X[:, 0] < 2 / 3)

@@ -18,7 +18,11 @@ def plain(label):
     >>> plain(np.int32(3)), plain("yes")
     (3, 'yes')
     """
-    return label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, np.generic):
+        return label
+    if isinstance(label, np.datetime64) and isinstance(label.item(), int):
+        label = label.astype("datetime64[us]")  # Python has no nanoseconds
+    return label.item()
 
 
 def portable(label):

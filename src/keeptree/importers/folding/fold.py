@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.data.labels import label_kind, other_label
+from keeptree.data.labels import label_kind, other_label, plain
 from keeptree.importers.folding.derived import Derived, run
 from keeptree.importers.folding.outcomes import Table, ask, find_runs, find_tables
 from keeptree.importers.folding.rebuild import rebuild
@@ -247,7 +247,10 @@ class _Folding:
 
     def _categories(self, raw):
         labels = self.labels.get(raw)
-        if labels is None or self.unknown[raw] < 0:
+        if labels is None:
+            return None
+        labels = tuple(map(plain, labels))
+        if self.unknown[raw] < 0:
             return labels
         return (*labels, other_label(labels))
 

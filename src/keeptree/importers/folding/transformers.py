@@ -180,7 +180,7 @@ def _target_means(name, step, columns):
 
 def _told_apart(step, columns):
     """Return the columns with the labels that an encoder distinguishes."""
-    known = [[plain(v) for v in labels if not is_missing(v)] for labels in step.categories_]
+    known = [[_label(v) for v in labels if not is_missing(v)] for labels in step.categories_]
     cuts = [
         np.array([[before(float(v)), float(v)] for v in labels if label_kind(v) == "numbers"])
         for labels in known
@@ -190,6 +190,12 @@ def _told_apart(step, columns):
         if any(label is None for label in labels.tolist()):
             columns = [*columns[:j], columns[j].with_missing(None), *columns[j + 1 :]]
     return [c.with_labels(k, f) for c, k, f in zip(columns, known, found, strict=True)]
+
+
+def _label(value):
+    """Return a label in the form that its encoder recognises."""
+    # An encoder fitted to NumPy's dates knows only these, not Python's.
+    return value if isinstance(value, np.datetime64) else plain(value)
 
 
 def _selected(name, step, columns):
