@@ -212,6 +212,29 @@ def test_a_model_stores_the_notation_of_dates_and_units(tmp_path):
         kt.predict_file(model, tmp_path / "us.csv", tmp_path / "out.csv")
 
 
+@pytest.mark.parametrize("kind", ["ns", "s", "UTC", "object", "polars"])
+def test_a_model_fitted_to_dates_of_a_file_reads_dates_in_memory(tmp_path, kind):
+    days = pd.date_range("2015-01-01 06:00", periods=60)
+    frame = pd.DataFrame({"day": days, "rate": np.arange(60) % 7, "y": np.arange(60) > 30})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    with pytest.warns((ReadingNotice, UserWarning)):
+        model = kt.fit_file(kt.DataFile(tmp_path / "d.csv", dates="days"), "y", method="smoothed")
+    numbers = frame.assign(day=16436.25 + np.arange(60))
+    if kind == "polars":
+        given = pytest.importorskip("polars").from_pandas(frame)
+    elif kind == "UTC":
+        given = frame.assign(day=days.tz_localize("UTC").tz_convert("Asia/Tokyo"))
+    else:
+        dtype = "O" if kind == "object" else f"datetime64[{kind}]"
+        given = frame.assign(day=pd.Series(days).astype(dtype))
+    expected = model.predict_proba(numbers)
+    assert (model.predict_proba(given) == expected).all()
+    if kind != "polars":
+        row = given[["day", "rate"]].iloc[40]
+        assert (model.scorer()(row).probability == expected[40]).all()
+        assert kt.explain(model, row).text == kt.explain(model, numbers.iloc[[40], :2]).text
+
+
 def test_dates_are_left_out_on_request(tmp_path):
     (tmp_path / "d.csv").write_text("on,x\n2015-01-03,1\n2015-01-04,2\n")
     with pytest.warns(ReadingNotice, match="left out 'on', which holds dates"):

@@ -106,7 +106,7 @@ def test_a_file_without_the_columns_of_the_tree_is_refused_with_its_own(tmp_path
         "temp <= 37: no\ntemp > 37: yes", pd.DataFrame({"temp": [36, 38]}), ["no", "yes"]
     )
     path = write(tmp_path, "d.csv", "age,size,y\n1,2,no\n2,3,yes\n")
-    with pytest.raises(ValueError, match="lacks 'temp', which .* its columns are 'age', 'size'"):
+    with pytest.raises(ValueError, match=r"lacks 'temp', which .* its columns are 'age', 'size'"):
         read_training(path, "y", tree=tree)
 
 

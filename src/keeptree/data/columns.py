@@ -48,7 +48,7 @@ def dates_for_numbers(name):
     """Return the error message for a date column where numbers are expected."""
     return (
         f"The column {name!r} holds dates or times; convert them to numbers first, for instance "
-        "days since the first date."
+        "days since 1970-01-01."
     )
 
 

@@ -4,7 +4,11 @@ Formats are those of strptime. Whether 03/04/2015 is in March or April is decide
 dates of the column, or else by the user.
 """
 
+from datetime import UTC, date
+
 import numpy as np
+
+from keeptree.data.labels import is_missing
 
 CHOICES = ("days", "dmy", "mdy", "drop")  # choices of the option --dates
 ISO = "ISO"
@@ -97,18 +101,18 @@ def read_dates(column, form):
     import pyarrow.compute as pc
 
     if is_date_type(column.type):
-        return _days(pc.cast(column, pa.timestamp("us"), safe=False))
+        return _stamps_as_days(pc.cast(column, pa.timestamp("us"), safe=False))
     if form == ISO:
         text = pc.replace_substring_regex(column, r"-(\d)(-|$)", r"-0\1\2")
         text = pc.replace_substring_regex(text, r"-(\d)( |T|$)", r"-0\1\2")
         zoned = pc.any(pc.match_substring_regex(text, r":\d{2}.*(Z|[+-]\d{2}:?\d{2})$")).as_py()
         kind = pa.timestamp("us", "UTC" if zoned else None)
         try:
-            return _days(pc.cast(text, kind))
+            return _stamps_as_days(pc.cast(text, kind))
         except pa.ArrowInvalid:
             return None
     made = pc.strptime(column, format=form, unit="s", error_is_null=True)
-    return None if made.null_count > column.null_count else _days(made)
+    return None if made.null_count > column.null_count else _stamps_as_days(made)
 
 
 def is_date_type(kind):
@@ -134,7 +138,38 @@ def tell_format(form):
     return text
 
 
-def _days(stamps):
-    values = stamps.to_numpy(zero_copy_only=False).astype("datetime64[us]")
+def days_of(values):
+    """Convert dates in memory to days since 1970-01-01; return values that are not dates unchanged.
+
+    Examples
+    --------
+    >>> days_of(np.array(["1970-01-03T12:00", "NaT"], dtype="datetime64[ns]"))
+    array([2.5, nan])
+    >>> days_of([date(1970, 1, 3), 7, None])
+    array([2.0, 7, None], dtype=object)
+    """
+    values = np.asarray(values)
+    if values.dtype.kind == "M":
+        return _days(values)
+    if values.dtype.kind == "O":
+        return np.array([day_of(value) for value in values], dtype=object)
+    return values
+
+
+def day_of(value):
+    """Convert one date to days since 1970-01-01; return any other value unchanged."""
+    if is_missing(value) or not isinstance(value, date | np.datetime64):  # NaT is a date, too
+        return value
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return float(_days(np.array([value], dtype="datetime64[us]"))[0])
+
+
+def _stamps_as_days(stamps):
+    return _days(stamps.to_numpy(zero_copy_only=False))
+
+
+def _days(values):
+    values = values.astype("datetime64[us]")
     days = values.astype(np.int64) / 86_400_000_000
     return np.where(np.isnat(values), np.nan, days)

@@ -142,8 +142,8 @@ def warn_suspect_columns(X, y):
     if constant:
         one = len(constant) == 1
         _warn(
-            f"The column{'' if one else 's'} {listed(constant)} {'has' if one else 'have'} the same "
-            f"value in every row, so nothing can be learned from {'it' if one else 'them'}."
+            f"The column{'' if one else 's'} {listed(constant)} {'has' if one else 'have'} the "
+            f"same value in every row, so nothing can be learned from {'it' if one else 'them'}."
         )
     values = np.unique(np.asarray(y))
     if len(values) > _MOST_NUMBERS and values.dtype.kind in "iuf":

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import class_names
+from keeptree.data.notation import with_days
 from keeptree.data.observed import Observed, observe
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric, read_metric
@@ -45,7 +46,7 @@ class Subject:
     def encode(self, X):
         """Return rows encoded for the tree, after the transformers of a pipeline."""
         X = X.toarray() if issparse(X) else from_arrow(X)
-        encoded = read_rows(X, self.tree, self.transformers)
+        encoded = read_rows(with_days(X, self.inner), self.tree, self.transformers)
         check_finite(encoded, self.tree)
         return encoded
 

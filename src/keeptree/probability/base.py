@@ -21,7 +21,7 @@ from keeptree.annotations import Floats
 from keeptree.blocks import map_rows
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes, name_classes, recode, target_name
-from keeptree.data.notation import check_notations
+from keeptree.data.notation import check_notations, with_days
 from keeptree.data.observed import Observed
 from keeptree.data.reference import Reference, describe_columns
 from keeptree.data.sample import Sample
@@ -302,6 +302,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
             X = np.asarray(X, dtype=object if mixed else None)
         if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
             check_array(X)  # raises an error that gives the reason
+        X = with_days(X, self)
         X = X if self.preprocessing_ else self.tree_.select(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return X

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keeptree.data.columns import encode_nominal
+from keeptree.data.dates import day_of
 from keeptree.data.labels import is_missing, plain
+from keeptree.data.notation import dated_columns
 
 
 class RowAnswer(NamedTuple):
@@ -76,6 +78,7 @@ class RowScorer:
         self.columns = tuple(tree.feature_name(f) for f in read)
         self._read = [(f, tree.feature_name(f), _codes(tree.categories[f])) for f in read]
         self._sharing = tree.sharing_columns
+        self._dated = set(dated_columns(model))
 
     def __call__(self, row: Any) -> RowAnswer:
         """Return the answer for one row.
@@ -84,6 +87,9 @@ class RowScorer:
         ----------
         row : dict, pandas Series, or array-like of shape (n_features,)
             Values by column name, or in the order of the training table. None and NaN are missing.
+            Text that spells a number, such as ``"52"``, is read as that number, and other text in a
+            numeric column raises a ValueError. Dates become days since 1970-01-01 in a column that
+            the model read from dates in a file.
 
         Returns
         -------
@@ -127,7 +133,7 @@ class RowScorer:
         if is_missing(value):
             return np.nan
         try:
-            return float(value)
+            return float(day_of(value) if f in self._dated else value)
         except (TypeError, ValueError):
             raise ValueError(
                 f"The numeric column {self._tree.feature_name(f)!r} holds {value!r:.50}; "
