@@ -15,7 +15,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, SplineTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
@@ -475,3 +475,15 @@ def test_every_form_of_the_story_says_what_the_model_decides_by_its_rule(cancer,
     assert check(followed)["model_decision"] is None
     assert "the model decides" not in followed.text
     assert "he model decides" not in kt.explain(kt.keep(tree), X.iloc[0], X=X).text
+
+
+def test_a_row_with_a_missing_category_is_read_by_steps_that_cannot_be_folded():
+    rng = np.random.default_rng(0)
+    colour = pd.Series(rng.choice(["red", "blue", "none"], 200)).replace("none", np.nan)
+    X = pd.DataFrame({"colour": colour, "size": rng.normal(size=200)})
+    y = (X["size"] > 0) ^ colour.isna()
+    steps = make_column_transformer((OneHotEncoder(), ["colour"]), (SplineTransformer(), ["size"]))
+    pipeline = make_pipeline(steps, DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
+    model = kt.SmoothedTreeClassifier(pipeline).fit(X, y)
+    row = int(colour.isna().argmax())
+    assert kt.explain(model, X.iloc[row]).text == kt.explain(model, X.iloc[[row]]).text

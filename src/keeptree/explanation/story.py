@@ -173,7 +173,9 @@ def _named(rows, names):
         import pandas as pd
     except ModuleNotFoundError:
         return rows
-    return pd.DataFrame(rows, columns=list(names))
+    frame = pd.DataFrame(rows, columns=list(names))
+    # A missing value looks like a number, which an encoder fitted to text does not accept.
+    return frame.astype(dict.fromkeys(frame.columns[frame.isna().all()], object))
 
 
 def _collect(subject, encoded, near, constraints):
