@@ -243,7 +243,7 @@ BAD = {
     ),
     "a model that does not exist": (
         lambda m: ["predict", "nix.json", "loans.csv", "--out", "o.csv"],
-        "nix.json does not exist; check the name.",
+        "nix.json does not exist or is not a file; check the name.",
     ),
     "an unknown encoding": (
         lambda m: ["fit", write("ru.csv", "x,y\nМосква,a\nТула,b\n", "cp1251"), "--target", "y"],

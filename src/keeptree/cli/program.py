@@ -83,8 +83,6 @@ def _show_warning(program, message, *_, **__):
 
 def _sentence(error):
     """The error as one line; the number of operating system errors is removed."""
-    if isinstance(error, FileNotFoundError) and error.filename:
-        return f"{error.filename} does not exist; check the name."
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}."
