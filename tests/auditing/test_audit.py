@@ -195,7 +195,7 @@ def test_the_text_names_what_a_reader_needs_to_act(model):
     X, y = draw(800, 12)
     unused = next(c.name for c in kt.audit(model, X).columns if not c.tested)
     moved = kt.audit(model, X.assign(**{unused: X[unused].iloc[0]}))
-    assert f"have changed in {unused}, which the tree does not use" in moved.verdict
+    assert f"have changed in {unused}, which the model does not use" in moved.verdict
     assert "Without outcomes, a change in how the classes depend" in str(moved)
     part = max(moved.columns[-1].parts, key=lambda part: abs(part["now"] - part["before"]))
     stuck = next(line for line in str(moved).splitlines() if "stability index" in line)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,7 +16,7 @@ import keeptree as kt
 from keeptree.data.sample import Sample
 from keeptree.probability import further_tests
 from keeptree.probability.more_columns import MOST, more_columns
-from tests.exporters.models import mixed_table
+from tests.exporters.models import mixed_table, oblique
 
 
 def stump_sample(n=400, noise=3, seed=0):
@@ -71,7 +72,9 @@ def test_a_list_adds_the_named_columns(stump, columns):
     np.testing.assert_array_equal(model.predict_proba(moved), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("columns", [["nope"], [5], [-1]])
+@pytest.mark.parametrize(
+    "columns", [["nope"], [5], [-1], [True, False, True, False, False], [1.7], [None]]
+)
 def test_unknown_columns_are_refused(stump, columns):
     X, y, tree = stump
     with pytest.raises(ValueError, match=r"columns=.* is not among the 5 columns of the tree"):
@@ -217,3 +220,74 @@ def test_transformed_columns_of_a_pipeline_are_read(stump):
     model = kt.KeptTreeClassifier(pipeline, columns="all").fit(X, y)
     assert 1 in model.read_columns
     assert (model.predict(X) == pipeline.predict(X)).all()
+
+
+@pytest.mark.parametrize("columns", [[], ["a"], [0]])
+def test_a_list_that_adds_nothing_is_the_default(stump, columns):
+    X, y, tree = stump
+    tree = kt.keep(tree)
+    same = kt.KeptTreeClassifier(tree, columns=columns).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(same, kt.KeptTreeClassifier(tree).fit(X, y).predict_proba(X))
+
+
+def test_a_table_of_columns_is_refused(stump):
+    X, y, tree = stump
+    with pytest.raises(ValueError, match="columns has 2 dimensions"):
+        kt.KeptTreeClassifier(tree, columns=[["b"], ["c"]]).fit(X, y)
+
+
+def test_an_index_of_columns_is_saved_as_a_list(stump, tmp_path):
+    X, y, tree = stump
+    model = kt.KeptTreeClassifier(tree, columns=X.columns[1:3]).fit(X, y)
+    kt.save(model, tmp_path / "model.json")
+    assert kt.load(tmp_path / "model.json").columns == ["b", "c"]
+
+
+def test_positions_mean_the_same_columns_in_every_fold(stump):
+    X, y, _ = stump
+    learner = make_pipeline(
+        SelectKBest(k=3), DecisionTreeClassifier(max_leaf_nodes=2, random_state=0)
+    )
+    pipeline = learner.fit(X, y)
+    kept = kt.keep(pipeline)
+    position = next(f for f in range(kept.n_features) if f not in kept.tested)
+    by_position = kt.KeptTreeClassifier(pipeline, columns=[position]).fit(X, y)
+    by_name = kt.KeptTreeClassifier(pipeline, columns=[kept.feature_name(position)]).fit(X, y)
+    np.testing.assert_array_equal(by_position.predict_proba(X), by_name.predict_proba(X))
+
+
+def test_a_large_sample_of_a_tree_without_numeric_tests_uses_quantiles(stump, monkeypatch):
+    monkeypatch.setattr(further_tests, "_FEWEST_ROWS", 100)
+    X, y, _ = stump
+    leaf = DecisionTreeClassifier(max_depth=1, min_samples_leaf=399, random_state=0).fit(X, y)
+    model = kt.KeptTreeClassifier(leaf, columns="all").fit(X, y)
+    assert set(model.contributions(X).column.tolist()) >= {0, 1}
+
+
+def test_a_story_of_an_oblique_tree_knows_which_columns_it_tests():
+    X, y, tree = oblique()
+    model = kt.KeptTreeClassifier(tree, columns="all").fit(X, y)
+    assert set(tree.tested.tolist()) == {0, 1, 2, 3}
+    assert "(not in the tree)" not in kt.explain(model, X[0]).text
+    assert model.contributions(X[:5]).column.max() < tree.n_features
+
+
+def test_an_audit_counts_columns_of_the_probabilities_as_used(stump, model):
+    X, _, _ = stump
+    audit = kt.audit(model, X.assign(b=X["b"] + 5))
+    changed = {column.name: column for column in audit.columns}["b"]
+    assert changed.read
+    assert changed.tested == 0
+    assert "does not use" not in audit.verdict
+    assert "b (used by the probabilities only)" in str(audit)
+
+
+def test_unseen_categories_of_the_probabilities_are_told_apart():
+    X, y = mixed_table()
+    model = kt.KeptTreeClassifier(kt.C45Classifier(max_depth=1), columns="all").fit(X, y)
+    untested = next(
+        f for f in ("colour", "letter") if X.columns.get_loc(f) not in model.tree_.tested
+    )
+    found = kt.unfamiliar(model, X.assign(**{untested: "violet"}))
+    assert found.column(untested).probabilities_only
+    assert "which affect the probabilities but no decision" in str(found)

@@ -38,6 +38,8 @@ class ColumnChange:
         Whether its values are categories.
     tested : float
         Share of the training cases whose path tests the column; 0 if the tree does not use it.
+    read : bool
+        Whether the model reads the column, for its decisions or its probabilities.
     distance : float or None
         Kolmogorov-Smirnov distance of a numeric column.
     index : float or None
@@ -61,6 +63,7 @@ class ColumnChange:
     name: str
     nominal: bool
     tested: float
+    read: bool
     distance: float | None
     index: float | None
     missing: float
@@ -123,6 +126,7 @@ def _compare(count, f, k, news, tested):
         name=tree.feature_name(f),
         nominal=labels is not None,
         tested=float(tested),
+        read=tested > 0 or news.probabilities_only,
         distance=distance,
         index=index,
         missing=news.missing / rows,

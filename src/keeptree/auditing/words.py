@@ -37,7 +37,7 @@ def tell_verdict(audit):
         names = [clean(column.name) for column in moved[:_MOST]]
         rest = len(moved) - len(names)
         names += [plural(rest, "other column")] if rest else []
-        unused = "" if any(column.tested for column in moved) else ", which the tree does not use"
+        unused = "" if any(column.read for column in moved) else ", which the model does not use"
         parts.append(f"the data have changed in {join(names)}{unused}")
     parts.append(_tell_accuracy(audit))
     return f"Alarm: {'; '.join(parts)}."
@@ -75,7 +75,8 @@ def tell_audit(audit):
 
 def tell_column(column):
     """Return the name of a column and how it has changed, in one line."""
-    used = "" if column.tested else " (not used by the tree)"
+    used = " (used by the probabilities only)" if column.read else " (not used by the model)"
+    used = "" if column.tested else used
     return f"{clean(column.name)}{used}: {tell_change(column)}"
 
 
@@ -211,7 +212,7 @@ def _tree_aged(audit):
 
 def _cases_changed(audit):
     told = ", as the probabilities predicted"
-    if any(column.changed and column.tested for column in audit.columns):
+    if any(column.changed and column.read for column in audit.columns):
         return f"{told}: either the mix of cases has changed, or a changed column is wrong"
     return f"{told}: the mix of cases has changed"
 
@@ -247,8 +248,8 @@ def _estimate_aged(audit):
 
 
 def _check_first(audit):
-    tested = any(column.changed and column.tested for column in audit.columns)
-    return "check the changed columns, then " if tested else ""
+    read = any(column.changed and column.read for column in audit.columns)
+    return "check the changed columns, then " if read else ""
 
 
 # What has aged -> how the sentence continues.

@@ -30,9 +30,10 @@ def collect_contributions(subject, encoded, label):
     -------
     parts : list of dict or None
         ``kind`` (``"expert"``, ``"test"``, ``"column"`` or ``"start"``; a column is one that the
-        tree does not test), ``name``, ``node`` (of a test), ``answer`` (of the case to a test:
-        ``"yes"``, ``"no"`` or ``"not known"``), ``expert`` (the short name of an expert) and
-        ``value``, what the part adds to the log-odds of the class. The largest values come first.
+        tree does not test on its own), ``name``, ``node`` (of a test), ``answer`` (of the case to a
+        test: ``"yes"``, ``"no"`` or ``"not known"``), ``tested`` (whether a column is part of a
+        weighted sum that the tree tests), ``expert`` (the short name of an expert) and ``value``,
+        what the part adds to the log-odds of the class. The largest values come first.
     """
     model = subject.inner
     if not hasattr(model, "contributions_encoded"):
@@ -54,7 +55,8 @@ def collect_contributions(subject, encoded, label):
     for k, (node, value) in enumerate(zip(found.node, _of_class(tests, label), strict=True)):
         if node < 0:
             name = clean(subject.tree.feature_name(int(found.column[k])))
-            parts.append(_part("column", name, None, value))
+            part = _part("column", name, None, value)
+            parts.append({**part, "tested": int(found.column[k]) in subject.tree.tested})
         else:
             part = _part("test", _question(subject.tree, node), int(node), value)
             parts.append({**part, "answer": _answer(subject.tree, node, encoded)})

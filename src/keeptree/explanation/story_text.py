@@ -183,7 +183,7 @@ def contributions(data):
 
 def _name(part):
     if part["kind"] == "column":
-        return f"{part['name']} (not in the tree)"
+        return f"{part['name']} ({'on its own' if part['tested'] else 'not in the tree'})"
     return f"{part['name']} {part['answer']}" if "answer" in part else part["name"]
 
 

@@ -91,6 +91,8 @@ class UnfamiliarColumn:
         Share of missing values in the training sample; None if unknown.
     more_missing : bool
         Whether significantly more values are missing than in the training sample.
+    probabilities_only : bool
+        Whether the probabilities depend on the column although the tree does not test it.
     """
 
     name: str
@@ -104,6 +106,7 @@ class UnfamiliarColumn:
     missing: int = 0
     missing_before: float | None = None
     more_missing: bool = False
+    probabilities_only: bool = False
 
     @property
     def outside(self):
@@ -219,6 +222,8 @@ class Unfamiliar:
         shown = ", ".join(names) + (f" and {rest:,} others" if rest else "")
         kinds = "an unseen category" if len(column.categories) == 1 else "unseen categories"
         told = f"{clean(column.name)} has {kinds} ({shown}) in {plural(column.unseen, 'row')}"
+        if column.probabilities_only:
+            return f"{told}, which affect the probabilities but no decision"
         if column.decisions == 0:
             return f"{told}, which no decision depends on"
         affect = "affects" if column.unseen == 1 else "affect"
@@ -254,6 +259,7 @@ class UnfamiliarCount:
         self._observed = getattr(inner, "observed_", None)
         width = self.tree.n_features
         self._tested = set(self.tree.tested.tolist())
+        self._others = set(getattr(inner, "read_columns", self.tree.tested).tolist()) - self._tested
         self._rows = self._touched = 0
         self._labels = [Counter() for _ in range(width)]
         self._unseen, self._decisions, self._missing, self._below, self._above = np.zeros(
@@ -310,6 +316,7 @@ class UnfamiliarCount:
                     missing=missing,
                     missing_before=before,
                     more_missing=before is not None and _exceeds(missing, self._rows, before),
+                    probabilities_only=f in self._others,
                 )
             )
         return Unfamiliar(self._rows, tuple(columns), self._touched, unknown)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from keeptree.data.labels import plain
 from keeptree.data.sample import stratified_part
 from keeptree.probability.case_spread import MOST_PROBES, CaseSpread, measure_spread
 from keeptree.probability.expectation import Scored
@@ -35,11 +36,11 @@ _UNFITTED = (0.1, 0.4, 0.6)  # weights without refits; docs/guide/kept.md explai
 class KeptTreeClassifier(RefittedModel):
     """Case-by-case probabilities for a kept tree; the recommended method.
 
-    Three experts score a case through the tree's own tests. ``soft`` lets a case near a threshold
-    count for both sides. ``margin`` is a logistic model of how clearly a case passes each test.
-    ``kernel`` compares the case with training cases that are similar in the tested attributes. The
-    pooled probability is proportional to the product of the experts' probabilities, each raised to
-    the power of its weight. The weights are fitted out of fold.
+    Three experts score a case, by default through the tree's own tests. ``soft`` lets a case near a
+    threshold count for both sides. ``margin`` is a logistic model of how clearly a case passes each
+    test. ``kernel`` compares the case with similar training cases. The pooled probability is
+    proportional to the product of the experts' probabilities, each raised to the power of its
+    weight. The weights are fitted out of fold.
 
     Parameters
     ----------
@@ -53,6 +54,7 @@ class KeptTreeClassifier(RefittedModel):
         Columns that the probabilities may depend on. ``"tree"``: only those that the tree tests.
         ``"all"``: all columns of X, which helps where the tree misses an attribute that matters. A
         list names columns to use besides the tree's own. The decisions depend on the tree alone.
+        After a pipeline step that cannot be folded, these are the transformed columns.
     cv : int, splitter, iterable or None, default=None
         Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
         five stratified folds, with copies of a row in the same fold. Other rows that belong
@@ -83,6 +85,8 @@ class KeptTreeClassifier(RefittedModel):
     spread_ : CaseSpread or None
         How much the estimates vary over the refits, for :meth:`predict_interval`; None without
         refits.
+    read_columns : ndarray
+        Positions of the columns that the model reads.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
@@ -144,6 +148,13 @@ class KeptTreeClassifier(RefittedModel):
         return dict(zip(self.pool_.names, self.pool_.weights.tolist(), strict=True))
 
     @property
+    def saved_parameters(self) -> dict[str, Any]:
+        """Parameters of a saved model, with the names of columns as a list."""
+        given = self.columns
+        columns = given if isinstance(given, str) else [plain(column) for column in given]
+        return {**super().saved_parameters, "columns": columns}
+
+    @property
     def read_columns(self) -> NDArray[Any]:  # noqa: D102 - inherited
         read = self.tree_.tested, self.margin_.tests.columns, self.kernel_.space.feature
         columns = np.unique(np.concatenate(read))
@@ -170,9 +181,8 @@ class KeptTreeClassifier(RefittedModel):
         asked = self.margin_.asked(self.tree_.lifted)
         shape = len(asked.node), len(self.margin_.intercept)
         pushed = self._map_encoded(rows, self._push_tests, shape) * self.weights_["margin"]
-        return KeptContributions(
-            names, _log_odds(value), asked.node, asked.column, _log_odds(pushed)
-        )
+        column = np.where(asked.column < self.tree_.n_features, asked.column, -1)
+        return KeptContributions(names, _log_odds(value), asked.node, column, _log_odds(pushed))
 
     def _refits(self):
         return True
@@ -281,7 +291,7 @@ class KeptContributions:
         Nodes of the tree whose tests the margin expert uses; -1 for a column that it uses although
         the tree does not test it.
     column : ndarray of shape (n_tests,)
-        Column of each test.
+        Column of each test; -1 for a weighted sum of columns.
     test : ndarray of shape (n, n_tests) or (n, n_tests, n_classes)
         What each test adds within the margin expert, relative to the mean training case.
     """

@@ -188,7 +188,8 @@ def choose_margin(folds, penalties=PENALTIES):
     if folds is None:
         return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0], None
     losses, tried = {}, penalties
-    further = None if is_large(folds[0].train) else "quantiles"
+    has_rules = is_large(folds[0].train) and (folds[0].tree.kind == NUMERIC).any()
+    further = None if has_rules else "quantiles"
     splits = [_FURTHER[further](fold.train) for fold in folds]
     for scale in SCALES:
         found = _losses(folds, splits, tried, scale)

@@ -137,7 +137,7 @@ METHODS = {
         ),
         Method(
             "kept-all",
-            "the same with all columns, whether the tree tests them or not",
+            "kept, with all columns, whether the tree tests them or not",
             "KeptTreeClassifier",
             {"columns": "all"},
         ),

@@ -1,5 +1,7 @@
 """The columns that estimates read besides those that the tree tests."""
 
+from numbers import Integral
+
 import numpy as np
 
 from keeptree.probability.normal_scores import normal_scores
@@ -8,26 +10,37 @@ MOST = 32  # columns; of more, those that separate the classes best
 
 
 def check_more(more, tree):
-    """Raise a ValueError if a list names columns that the tree does not have; return a tuple.
+    """Return the columns as a tuple, by name where the tree has names.
+
+    "tree" and "all" stay as they are, and a list that adds nothing to the tree's own columns is
+    "tree". Anything that is not a column of the tree raises a ValueError.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> import keeptree as kt
     >>> tree = kt.C45Classifier().fit(*load_iris(return_X_y=True, as_frame=True)).tree_
-    >>> check_more(["sepal width (cm)"], tree)
-    ('sepal width (cm)',)
+    >>> check_more(["sepal width (cm)", 0], tree)
+    ('sepal width (cm)', 'sepal length (cm)')
     """
     if isinstance(more, str):
         return more
-    more = tuple(more)
-    for column in more:
-        if _position(column, tree) is None:
+    more = np.asarray(more, dtype=object)
+    if more.ndim != 1:
+        raise ValueError(
+            f'columns has {more.ndim} dimensions; give a list of columns, "tree" or "all".'
+        )
+    positions = [_position(column, tree) for column in more]
+    for column, position in zip(more, positions, strict=True):
+        if position is None:
             raise ValueError(
-                f"columns={list(more)!r:.80} names {column!r:.50}, which is not among the "
+                f"columns={more.tolist()!r:.80} names {column!r:.50}, which is not among the "
                 f'{tree.n_features} columns of the tree; give names or positions, "tree" or "all".'
             )
-    return more
+    if set(positions) <= set(tree.tested.tolist()):
+        return "tree"
+    names = tree.feature_names
+    return tuple(position if names is None else names[position] for position in positions)
 
 
 def more_columns(sample):
@@ -44,8 +57,8 @@ def more_columns(sample):
     >>> from keeptree.data.sample import Sample
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = kt.C45Classifier(max_depth=1).fit(X, y).tree_
-    >>> tree.tested, more_columns(Sample(tree, X, y, more="all"))
-    (array([3]), array([0, 1, 2]))
+    >>> tree.tested.tolist(), more_columns(Sample(tree, X, y, more="all")).tolist()
+    ([3], [0, 1, 2])
     """
     tree = sample.tree
     if isinstance(sample.more, str):
@@ -63,7 +76,8 @@ def _position(column, tree):
     if isinstance(column, str):
         names = tree.feature_names or ()
         return names.index(column) if column in names else None
-    return int(column) if 0 <= column < tree.n_features else None
+    is_position = isinstance(column, Integral) and not isinstance(column, bool)
+    return int(column) if is_position and 0 <= column < tree.n_features else None
 
 
 def _separation(sample, f):
