@@ -469,9 +469,16 @@ def test_every_form_of_the_story_says_what_the_model_decides_by_its_rule(cancer,
     for row, too in ((np.flatnonzero(differs)[0], ""), (np.flatnonzero(~differs)[0], ", too")):
         story = kt.explain(model, X.iloc[row])
         decided = model.predict(X.iloc[[row]])[0]
-        assert check(story)["model_decision"]["class"] == decided
+        found = check(story)["model_decision"]
+        assert found["class"] == decided
+        if rule == "cost":
+            expected = model.predict_proba(X.iloc[[row]])[0] @ model.cost_matrix
+            np.testing.assert_allclose(found["costs"], expected)
+            too += f" (expected cost {expected.min():.3g}; {expected.max():.3g} for "
+        else:
+            too += "."
         for text in (story.text.replace("\n", " "), story.markdown, story.html):
-            assert f"By {rule}, the model decides {decided}{too}." in text
+            assert f"By {rule}, the model decides {decided}{too}" in text
     followed = kt.explain(kt.DistanceKernelClassifier(tree).fit(X, y), X.iloc[0])
     assert check(followed)["model_decision"] is None
     assert "the model decides" not in followed.text

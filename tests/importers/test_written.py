@@ -278,6 +278,11 @@ def test_branches_of_missing_and_unseen_values_are_read_and_printed_back():
         tree.predict([["red", 30, "west"]])
 
 
+def test_a_double_equals_sign_means_equal():
+    tree = kt.keep("IF owner == yes THEN grant\nELSE refuse")
+    assert tree.to_text() == kt.keep("owner = yes: grant\nelse: refuse").to_text()
+
+
 def test_categories_that_the_text_does_not_name_follow_else_or_not_equal():
     for rest in ("else", "owner != yes", "owner is unseen"):
         tree = kt.keep(f"owner = yes: grant\n{rest}: refuse")

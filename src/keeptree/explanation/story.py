@@ -230,7 +230,11 @@ def _model_decision(subject, encoded):
         return None
     label = subject.inner.predict_encoded(encoded)[0]
     index = int(label_codes([label], subject.tree.classes)[0])
-    return {"class": plain(label), "index": index, "rule": rule}
+    found = {"class": plain(label), "index": index, "rule": rule}
+    if rule == "cost":
+        p = subject.inner.predict_proba_encoded(encoded)[0]
+        found["costs"] = (p @ subject.inner.cost_matrix).tolist()
+    return found
 
 
 def _leaves(tree, encoded):

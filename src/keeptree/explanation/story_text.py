@@ -44,7 +44,20 @@ def model_decision(data):
         return None
     label = class_text(clean(data["names"][found["index"]]))
     too = ", too" if found["index"] == data["decision"]["index"] else ""
-    return f"By {found['rule']}, the model decides {label}{too}."
+    return f"By {found['rule']}, the model decides {label}{too}{_expected_costs(data, found)}."
+
+
+def _expected_costs(data, found):
+    """Return the expected costs of the decided class and of the next, or "" without costs."""
+    if "costs" not in found:
+        return ""
+    index, costs = found["index"], found["costs"]
+    others = (c for c in range(len(costs)) if c != index)
+    other = min(others, key=costs.__getitem__, default=None)
+    if other is None:
+        return ""
+    name = class_text(clean(data["names"][other]))
+    return f" (expected cost {costs[index]:.3g}; {costs[other]:.3g} for {name})"
 
 
 def estimate(data):

@@ -10,12 +10,12 @@ from keeptree.tree.text import ROUNDED, is_number_text, label_value, starts_sum
 
 _SIGNS = {
     "<=": "<=", "≤": "<=", "<": "<", ">=": ">=", "≥": ">=", ">": ">",
-    "=": "in", "in": "in", "!=": "not in", "≠": "not in", "not in": "not in",
+    "=": "in", "==": "in", "in": "in", "!=": "not in", "≠": "not in", "not in": "not in",
     "is known": "is known", "is missing": "is missing", "is unseen": "is unseen",
 }  # fmt: skip
 _ALSO = r"(?:or\s+(?:missing|unseen)\b\s*)*"  # words that may follow a condition
 _OPERATOR = re.compile(
-    r"<=|>=|!=|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)"
+    r"<=|>=|!=|==|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)"
     rf"|(?<=[\s\"])is\s+(?:known|missing|unseen)(?=\s*{_ALSO}(?::|$))"
 )
 _TERM = re.compile(r"\s*([+-]?)\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*[*×]\s*")
