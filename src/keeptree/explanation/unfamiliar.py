@@ -222,11 +222,11 @@ class Unfamiliar:
         shown = ", ".join(names) + (f" and {rest:,} others" if rest else "")
         kinds = "an unseen category" if len(column.categories) == 1 else "unseen categories"
         told = f"{clean(column.name)} has {kinds} ({shown}) in {plural(column.unseen, 'row')}"
+        affect = "affects" if column.unseen == 1 else "affect"
         if column.probabilities_only:
-            return f"{told}, which affect the probabilities but no decision"
+            return f"{told}, which {affect} the probabilities but no decision"
         if column.decisions == 0:
             return f"{told}, which no decision depends on"
-        affect = "affects" if column.unseen == 1 else "affect"
         return f"{told}, which {affect} {plural(column.decisions, 'decision')}"
 
     def _tell_missing(self, column):

@@ -3,8 +3,8 @@
 A readable tree has few tests. In a small sample, comparisons of each attribute with its quantiles
 let the margin expert follow effects that the thresholds of the tree miss. A large sample supports
 *rules*: the paths of small boosted trees (Friedman and Popescu 2008, Predictive learning via rule
-ensembles). The kept tree does not change. They use the attributes that the tree tests, and others
-only if the sample allows it.
+ensembles). The kept tree does not change. Further tests use the attributes that the tree tests, and
+other ones only if ``sample.more`` allows it.
 """
 
 import numpy as np
