@@ -25,7 +25,8 @@ from keeptree.probability import (
     kept,
     kernel_expert,
     kernel_space,
-    margin,
+    margin_choice,
+    margin_expert,
     pool,
     refits,
 )
@@ -36,15 +37,12 @@ ALL = "all columns"
 
 
 def _scales(*names):
-    return [patch.object(module, "SCALES", names) for module in (margin, kernel_expert)]
+    return [patch.object(module, "SCALES", names) for module in (margin_choice, kernel_expert)]
 
 
 def _landmarks(most):
     fit = partial(kernel_expert.fit_kernel, most=most)
-    return [
-        patch.object(kept, "fit_kernel", fit),
-        patch.object(kept, "_FIT", (*kept._FIT[:2], fit)),
-    ]
+    return [patch.object(kept, "fit_kernel", fit)]
 
 
 def _refits(most):
@@ -52,8 +50,12 @@ def _refits(most):
 
 
 def _penalties(*more):
-    choose = partial(margin.choose_margin, penalties=(*margin.PENALTIES, *more))
+    choose = partial(margin_choice.choose_margin, penalties=(*margin_choice.PENALTIES, *more))
     return [patch.object(kept, "choose_margin", choose)]
+
+
+def _without(further):
+    return [patch.dict(margin_expert.FURTHER, {further: margin_expert.FURTHER[None]})]
 
 
 def _stretched_from(rows):
@@ -72,8 +74,8 @@ VARIANTS = {
     "6 144 landmarks": partial(_landmarks, 6144),
     "refits on 5 000 rows": partial(_refits, 5000),
     "also weaker penalties of the margins": partial(_penalties, 10.0, 30.0),
-    "no tests at quantiles": lambda: [patch.dict(margin._FURTHER, quantiles=margin._FURTHER[None])],
-    "no rules": lambda: [patch.object(margin, "grow_rules", lambda sample: None)],
+    "no tests at quantiles": partial(_without, "quantiles"),
+    "no rules": partial(_without, "rules"),
     "rules from 300 rows on": lambda: [patch.object(further_tests, "_FEWEST_ROWS", 300)],
     "axes of the kernel not stretched": partial(_stretched_from, 10**9),
     "axes of the kernel stretched from 50 rows on": partial(_stretched_from, 50),

@@ -23,7 +23,8 @@ from benchmarks.quality.summary import markdown
 from keeptree.data.sample import Sample
 from keeptree.evaluation.ranking import auc
 from keeptree.probability.kernel_expert import fit_kernel
-from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.probability.margin_choice import choose_margin
+from keeptree.probability.margin_expert import fit_margin
 from keeptree.probability.pool import fit_pool, smoothed_prior
 from keeptree.probability.refits import held_out_loss, out_of_fold
 from keeptree.probability.soft import choose_soft, fit_soft
@@ -81,10 +82,10 @@ def compare(learner, X, y, X_test, y_test):
         soften = partial(soften_nominal, width)
         with (
             patch("keeptree.probability.soft.soft_tests", soften),
-            patch("keeptree.probability.margin.soft_tests", soften),
+            patch("keeptree.probability.margin_tests.soft_tests", soften),
         ):
             soft = opinions(fit_soft, choose_soft(folds))
-            margin = opinions(fit_margin, choose_margin(folds))
+            margin = opinions(fit_margin, choose_margin(folds)[:1])
         held, answers = (np.stack(part) for part in zip(soft, margin, kernel, strict=True))
         pool = fit_pool("smk", held, unseen, np.ones(len(unseen)), prior)
         pooled = np.empty_like(answers[0])

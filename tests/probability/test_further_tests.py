@@ -14,7 +14,8 @@ from keeptree.data.sample import Sample
 from keeptree.probability import further_tests
 from keeptree.probability.further_tests import grow_rules, split_quantiles
 from keeptree.probability.leaf_splits import with_leaf_beside
-from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.probability.margin_choice import choose_margin
+from keeptree.probability.margin_expert import MarginSettings, fit_margin
 from keeptree.probability.margin_tests import PARTS
 from keeptree.probability.refits import out_of_fold
 from tests.reference import soft as naive
@@ -101,7 +102,7 @@ def test_each_rule_adds_the_soft_reach_of_its_path(tree, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(further_tests, "_FEWEST_ROWS", 100)
         patch.setattr(further_tests, "_TREES", 5)
-        expert = fit_margin(sample, C=0.5, further="rules")
+        expert = fit_margin(sample, MarginSettings(0.5, further="rules"))
     if expert.splits is None:
         assert not (tree.kind == 1).any()
         return
@@ -183,7 +184,7 @@ def test_quantiles_come_from_the_columns_that_the_tree_tests(waves):
 def test_each_comparison_with_a_quantile_adds_a_curve_of_one_column(tree, seed):
     X, rows = random_rows(tree, seed, 60, missing=0.1), random_rows(tree, seed + 1, 10, missing=0.2)
     y, weight = np.arange(60) % len(tree.classes), np.ones(60)
-    expert = fit_margin(Sample(tree, X, y, weight), C=0.5, further="quantiles")
+    expert = fit_margin(Sample(tree, X, y, weight), MarginSettings(0.5, further="quantiles"))
     if expert.splits is None:
         assert not (tree.kind == 1).any()
         return
@@ -214,7 +215,7 @@ def test_quantile_tests_are_added_only_for_a_small_sample(waves, monkeypatch, la
     monkeypatch.setattr(further_tests, "_FEWEST_ROWS", 100 if large else 1000)
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y)
     folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
-    assert (choose_margin(folds, (0.1,))[2] == "quantiles") is not large
+    assert (choose_margin(folds, (0.1,))[0].further == "quantiles") is not large
 
 
 @settings(max_examples=15, deadline=None)
@@ -244,7 +245,7 @@ def test_rules_of_any_sample_are_finite_and_ignore_rows_without_weight(
         used = weight > 0
         X[~used] = 1e300  # rows without weight are never read
         again = grow_rules(Sample(tree, X[used], y[used], weight[used]))
-        expert = fit_margin(Sample(tree, X, y, weight), C=0.1, further="rules")
+        expert = fit_margin(Sample(tree, X, y, weight), MarginSettings(0.1, further="rules"))
     assert np.isfinite(rules.threshold).all()
     np.testing.assert_array_equal(rules.threshold, again.threshold)
     p = np.empty((used.sum(), 3))
@@ -256,8 +257,8 @@ def test_rules_of_any_sample_are_finite_and_ignore_rows_without_weight(
 def test_a_rule_that_tests_whether_a_value_is_missing_can_be_exported(tmp_path):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(6000, 2)), rng.integers(2, size=6000)
-    X[:, 0] += 0.5 * y
     X[:, 1] = rng.integers(2, size=6000)
+    X[:, 0] += 0.7 * np.where(X[:, 1] == y, 1, -1)  # an interaction, which rules can follow
     X[rng.random(6000) < np.where(y == 1, 0.5, 0.05), 1] = np.nan
     model = kt.MarginTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)).fit(
         X, y

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree._compiled.divide_cells import divide_cells
 from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.sample import Sample
 from keeptree.probability import kernel_expert, kernel_metric
@@ -20,6 +21,7 @@ from keeptree.probability.kernel_expert import (
 )
 from keeptree.probability.kernel_metric import Comparison
 from keeptree.probability.kernel_space import embed, importances
+from tests.reference import cells as naive_cells
 from tests.reference import landmarks as reference
 from tests.strategies import random_rows, random_tree, trees
 
@@ -152,6 +154,30 @@ def test_cells_contain_cases_of_one_class_and_respect_the_limit(seed, n, n_class
     assert n_of_class.sum() <= max(most, n_classes)
     assert (np.repeat(np.arange(n_classes), n_of_class)[member] == y).all()
     assert len(np.unique(member)) == n_of_class.sum()  # no cell is empty
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 120),
+    width=st.integers(1, 5),
+    most=st.integers(1, 60),
+    whole=st.booleans(),
+)
+def test_cells_are_divided_as_by_the_reference(seed, n, width, most, whole):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, width))
+    points = points.round() if whole else points  # equal points, cells of the same size
+    points[rng.random(points.shape) < 0.1] = np.nan
+    cell = np.empty(n, dtype=np.int64)
+    divide_cells(points, most, cell)
+    np.testing.assert_array_equal(cell, naive_cells.divide(points, most))
+
+
+def test_points_without_coordinates_share_a_cell():
+    cell = np.empty(3, dtype=np.int64)
+    divide_cells(np.empty((3, 0)), 2, cell)
+    assert cell.tolist() == [0, 0, 0]
 
 
 def test_a_limited_number_of_landmarks_gives_almost_the_same_probabilities():

@@ -1,6 +1,6 @@
 """The margin model: its features, its solution, and its contributions to the logit."""
 
-from itertools import product
+from itertools import product, starmap
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data.sample import Sample
-from keeptree.probability import margin, margin_tests
-from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.probability import further_tests, margin_expert, margin_tests
+from keeptree.probability.margin_choice import choose_margin
+from keeptree.probability.margin_expert import MarginSettings, fit_margin
 from keeptree.probability.refits import out_of_fold
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SCALES
@@ -42,7 +43,7 @@ def cases_of(tree, X):
 def test_the_logit_is_linear_in_the_features_as_defined(tree, seed):
     X, rows = random_rows(tree, seed, 60, missing=0.1), random_rows(tree, seed + 1, 10, missing=0.2)
     y, weight = np.arange(60) % len(tree.classes), np.ones(60)
-    expert = fit_margin(Sample(tree, X, y, weight), C=0.5)
+    expert = fit_margin(Sample(tree, X, y, weight), MarginSettings(0.5))
     asked = (tree.kind != 0) & (cases_of(tree, X) >= 10)
     features = naive.margin_features(tree, rows, X, weight, asked)
     scores = np.zeros((3, tree.n_nodes, len(expert.intercept)))
@@ -119,15 +120,32 @@ def test_the_chosen_settings_have_the_least_out_of_fold_loss(cancer, cancer_tree
     clf = clone(cancer_tree).fit(X, y)
     folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
     penalties, losses = (1e-4, 0.1), {}
-    for chosen in product(penalties, SCALES):
+    for chosen in starmap(MarginSettings, product(penalties, SCALES, ["quantiles"])):
         losses[chosen] = 0.0
         for fold in folds:
             p = np.empty((len(fold.rows), 2))
-            fit_margin(fold.train, *chosen, "quantiles").probability(fold.test.X, p)
+            fit_margin(fold.train, chosen).probability(fold.test.X, p)
             losses[chosen] -= np.log(p[np.arange(len(p)), fold.test.y]).sum()
-    assert choose_margin(folds, penalties) == (*min(losses, key=losses.get), "quantiles")
-    assert choose_margin(folds)[0] == kt.MarginTreeClassifier(clf).fit(X, y).C_
+    assert choose_margin(folds, penalties)[0] == min(losses, key=losses.get)
+    assert choose_margin(folds)[0].C == kt.MarginTreeClassifier(clf).fit(X, y).C_
     assert kt.MarginTreeClassifier(kt.keep(cancer_tree)).fit(X, y).C_ == 0.03
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_the_experts_of_the_trials_are_those_of_a_fit_with_the_chosen_settings(
+    cancer, cancer_tree, monkeypatch, large
+):
+    X, y = cancer
+    monkeypatch.setattr(further_tests, "_FEWEST_ROWS", 100 if large else 1000)
+    clf = clone(cancer_tree).fit(X, y)
+    folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
+    chosen, experts = choose_margin(folds)
+    assert len(experts) == (3 if large else 5)
+    for fold, expert in zip(folds, experts, strict=False):
+        found, expected = np.empty((2, len(fold.rows), 2))
+        expert.probability(fold.test.X, found)
+        fit_margin(fold.train, chosen).probability(fold.test.X, expected)
+        np.testing.assert_allclose(found, expected, atol=0.01)
 
 
 def test_margins_rank_better_than_soft_tests_which_rank_better_than_leaves(cancer):
@@ -158,7 +176,7 @@ def test_only_the_heaviest_tests_of_a_large_tree_are_used(monkeypatch):
     y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, y))
     monkeypatch.setattr(margin_tests, "_MOST_TESTS", 20)
-    monkeypatch.setattr(margin, "_MOST_NUMBERS", 60_000)
+    monkeypatch.setattr(margin_expert, "_MOST_NUMBERS", 60_000)
     expert = kt.MarginTreeClassifier(tree).fit(X, y).expert_
     asked = expert.tests.node[expert.tests.kind != 0]
     assert len(asked) == 20

@@ -10,7 +10,8 @@ from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.kernel_expert import KernelExpert
-from keeptree.probability.margin import MarginExpert, MarginTreeClassifier
+from keeptree.probability.margin import MarginTreeClassifier
+from keeptree.probability.margin_expert import MarginExpert
 from keeptree.probability.pool import SHARE, SOFTNESS
 from keeptree.probability.smoothing import SmoothedTreeClassifier, smoothed_nodes
 from keeptree.probability.soft import SoftExpert, SoftTreeClassifier

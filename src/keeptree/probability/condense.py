@@ -1,9 +1,8 @@
 """Replace many cases by few landmarks: cells of nearby cases of the same class."""
 
-import heapq
-
 import numpy as np
 
+from keeptree._compiled.divide_cells import divide_cells
 from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.copies import equal_rows
 
@@ -64,27 +63,11 @@ def _cells(points, n_cells):
     """Return the cell of each point: divide until there are enough cells, then run k-means."""
     if n_cells == len(points):
         return equal_rows(points)
-    cell = _divide(points, n_cells)
+    cell = np.empty(len(points), dtype=np.int64)
+    divide_cells(np.ascontiguousarray(points), n_cells, cell)
     places = padded(np.nan_to_num(points))
     for _ in range(_MOVES):
         cell = _move(places, cell)
-    return cell
-
-
-def _divide(points, n_cells):
-    """Repeatedly divide the cell with the largest sum of squares along its widest coordinate."""
-    cells, heap = [np.arange(len(points))], [(*_widest(points), 0)]
-    while len(cells) < n_cells and heap[0][0] < 0:
-        _, column, at, number = heapq.heappop(heap)
-        part = cells[number]
-        above = points[part, column] > at  # cases with a missing value stay with the smaller values
-        cells[number] = part[~above]
-        cells.append(part[above])
-        for new in (number, len(cells) - 1):
-            heapq.heappush(heap, (*_widest(points[cells[new]]), new))
-    cell = np.empty(len(points), dtype=np.int64)
-    for number, part in enumerate(cells):
-        cell[part] = number
     return cell
 
 
@@ -94,30 +77,6 @@ def _move(places, cell):
     nearest = np.empty_like(cell)
     nearest_landmark(places, means.astype(np.float32), nearest)
     return np.unique(nearest, return_inverse=True)[1]
-
-
-def _widest(points):
-    """Return minus the sum of squares of a cell, its widest coordinate and where to divide it.
-
-    The sum is 0 if all cases are equal; such a cell cannot be divided.
-    """
-    if points.shape[1] == 0:
-        return 0.0, 0, 0.0
-    if np.isnan(points).any():
-        known = ~np.isnan(points)
-        mean = np.where(known, points, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        squares = (np.where(known, points - mean, 0.0) ** 2).sum(axis=0)
-    else:
-        mean = points.sum(axis=0) / len(points)
-        squares = ((points - mean) ** 2).sum(axis=0)
-    column = int(np.argmax(squares))
-    if squares[column] == 0:
-        return 0.0, 0, 0.0
-    low, high = np.fmin.reduce(points[:, column]), np.fmax.reduce(points[:, column])
-    if not low < high:
-        return 0.0, 0, 0.0
-    # If rounding moves the mean to the largest value, no point lies above it.
-    return -float(squares.sum()), column, float(mean[column] if mean[column] < high else low)
 
 
 def centres(points, weight, member, n_cells):

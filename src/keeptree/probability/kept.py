@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +13,8 @@ from keeptree.data.sample import stratified_part
 from keeptree.probability.case_spread import MOST_PROBES, CaseSpread, measure_spread
 from keeptree.probability.expectation import Scored
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
-from keeptree.probability.margin import ON_FOLDS, MarginExpert, choose_margin, fit_margin
+from keeptree.probability.margin_choice import ON_FOLDS, choose_margin
+from keeptree.probability.margin_expert import MarginExpert, fit_margin
 from keeptree.probability.more_columns import check_more
 from keeptree.probability.pool import (
     Pool,
@@ -191,13 +191,13 @@ class KeptTreeClassifier(RefittedModel):
         more = check_more(self.columns, self.tree_)
         sample, folds = sample.lifted.reading(more), folds_reading(lift_folds(folds), more)
         prior = smoothed_prior(sample.y, sample.weight, len(self.tree_.classes))
-        strengths, margins = choose_soft(folds), choose_margin(folds)
+        strengths, (margins, tried) = choose_soft(folds), choose_margin(folds)
         if folds is None and more != "tree":  # the tree has no tests of other columns
-            margins = (*margins[:2], "quantiles")
+            margins = margins._replace(further="quantiles")
         self.soft_ = fit_soft(sample, *strengths)
-        self.margin_ = fit_margin(sample, *margins)
+        self.margin_ = fit_margin(sample, margins)
         self.kernel_ = fit_kernel(sample)
-        chosen = strengths, margins, (self.kernel_.settings,)
+        chosen = strengths, margins, self.kernel_.settings
         self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
         self.spread_ = None
         refitted, folds = folds is not None, folds or _halves(sample)
@@ -207,7 +207,7 @@ class KeptTreeClassifier(RefittedModel):
         # Refitted oblique trees test other weighted sums; without new trees there is no spread.
         if refitted and self._grows_trees() and not self.tree_.has_oblique:
             probes = sample.present.take(stratified_part(sample.present.y, MOST_PROBES))
-        opinions, y, weight, probed = _unseen(folds, chosen, probes)
+        opinions, y, weight, probed = _unseen(_on_folds(folds, chosen, tried), folds, probes)
         if refitted:
             self.pool_ = fit_pool(EXPERTS, opinions, y, weight, prior)
         if probed is not None:
@@ -312,10 +312,6 @@ def _log_odds(value):
     return value - value.mean(axis=-1, keepdims=True)
 
 
-# Fits of the experts on folds, in the order of EXPERTS.
-_FIT = (fit_soft, partial(fit_margin, tolerance=ON_FOLDS), fit_kernel)
-
-
 def _ask(experts, X, n_classes):
     """Probabilities of all experts: shape (n_experts, n, n_classes)."""
     opinions = np.empty((len(experts), len(X), n_classes))
@@ -338,20 +334,28 @@ def _halves(sample):
     return tuple(Fold(sample.take(a), sample.take(b), b) for a, b in halves)
 
 
+def _on_folds(folds, chosen, tried):
+    """Yield the experts of each fold, with the chosen settings; some margins are already fitted."""
+    soft, margin, kernel = chosen
+    for at, fold in enumerate(folds):
+        known = at < len(tried)
+        margins = tried[at] if known else fit_margin(fold.train, margin, ON_FOLDS)
+        yield fit_soft(fold.train, *soft), margins, fit_kernel(fold.train, kernel)
+
+
 @step("Weighting the experts on folds")
-def _unseen(folds, chosen, probes):
+def _unseen(experts, folds, probes):
     """Return the experts' out-of-fold probabilities and the classes and weights of the cases.
 
     The last value holds the probabilities of the probes by the experts of each fold, or None if
     there are no probes or the tree of a fold reads other columns.
     """
     parts, probed = [], []
-    for fold in folds:
-        experts = [fit(fold.train, *settings) for fit, settings in zip(_FIT, chosen, strict=True)]
-        opinions = _ask(experts, fold.test.X, len(fold.tree.classes))
+    for own, fold in zip(experts, folds, strict=True):
+        opinions = _ask(own, fold.test.X, len(fold.tree.classes))
         parts.append((opinions, fold.test.y, fold.test.weight))
         read = None if probes is None else probes.read_by(fold.tree)
-        probed += [] if read is None else [_ask(experts, read.X, len(fold.tree.classes))]
+        probed += [] if read is None else [_ask(own, read.X, len(fold.tree.classes))]
     opinions, *rest = zip(*parts, strict=True)
     rest = [np.concatenate(part) for part in rest]
     return np.concatenate(opinions, axis=1), *rest, probed if len(probed) == len(folds) else None

@@ -3,7 +3,8 @@
 Features are standardised and rotated to their principal axes, which does not change a ridge
 penalty. Axes without variance are dropped. L-BFGS then works, for each class, in coordinates in
 which the initial curvature is nearly 1, so that few steps suffice even if the classes are almost
-separable.
+separable. Reading the features takes most of the time, so many of them are first read in single
+precision.
 """
 
 from dataclasses import dataclass
@@ -16,11 +17,10 @@ from scipy.special import expit, softmax
 # Penalty of the intercept, about one case, which keeps classes without cases finite.
 _INTERCEPT = 0.1
 _NOTHING = 1e-4  # axes whose curvature is this small relative to the penalty are dropped
-_STEPS, _ROUNDS = (
-    40,
-    15,
-)  # L-BFGS steps before the curvature is updated, and maximum number of updates
+_STEPS, _ROUNDS = 40, 15  # L-BFGS steps between updates of the curvature, and most updates
 _MOST_CURVED = 4096  # maximum number of rows from which the curvature is computed
+_MANY = 500_000  # numbers that are first read in single precision
+_ROUGH = 1e-3  # smallest tolerance that single precision reaches
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,9 @@ class RidgeLogistic:
         kept = size * largest / 4 > _NOTHING
         self.size, self.axes = size[kept], axes[:, kept]
         self.columns = np.ascontiguousarray((features @ self.axes).T)
+        self.rough = self.columns
+        if self.columns.size > _MANY:
+            self.rough = self.columns.astype(np.float32)
         # Coefficients, relative to the prior.
         self.found = np.zeros((len(self.size) + 1, len(self.prior)))
 
@@ -77,15 +80,21 @@ class RidgeLogistic:
             square root of the number of cases. (The sampling error of the log-loss grows with that
             root, so a large sample need not be fitted more closely.)
         """
-        tolerance *= np.sqrt(self.weight.sum())
         penalty = np.append(np.full(len(self.size), 1 / C), _INTERCEPT)[:, None]
-        for _ in range(_ROUNDS):
-            if self._descend(penalty, tolerance):
-                break
+        self._approach(self.rough, penalty, max(tolerance, _ROUGH))
+        if tolerance < _ROUGH:
+            self._approach(self.columns, penalty, tolerance)
         coef = self.axes @ self.found[:-1] / self.scale[:, None]
         return Linear(coef, self.prior + self.found[-1] - self.mean @ coef)
 
-    def _descend(self, penalty, tolerance):
+    def _approach(self, columns, penalty, tolerance):
+        """Move to the solution for the columns, in double or single precision."""
+        tolerance *= np.sqrt(self.weight.sum())
+        for _ in range(_ROUNDS):
+            if self._descend(columns, penalty, tolerance):
+                break
+
+    def _descend(self, columns, penalty, tolerance):
         """Take some L-BFGS steps from the current point; return whether they converged."""
         unit, shape = self._unit(penalty), self.found.shape
 
@@ -94,7 +103,7 @@ class RidgeLogistic:
 
         def loss(flat):
             theta = place(flat)
-            value, slope = self._loss(theta)
+            value, slope = self._loss(theta, columns)
             value += 0.5 * (penalty * theta**2).sum()
             slope = _about_mean(slope + penalty * theta)
             return value, np.einsum("kij,ik->jk", unit, slope).ravel()
@@ -127,12 +136,14 @@ class RidgeLogistic:
             units.append(solve_triangular(root, np.eye(len(root)), lower=True).T)
         return np.stack(units)
 
-    def _loss(self, theta):
+    def _loss(self, theta, columns):
         """Return the log-loss at theta and its gradient; logits have one row per class.
 
         NumPy is faster along these long rows.
         """
-        logits = theta[:-1].T @ self.columns + (self.prior + theta[-1])[:, None]
+        theta = theta.astype(columns.dtype)
+        logits = theta[:-1].T @ columns
+        logits += (self.prior + theta[-1])[:, None]
         if len(self.prior) == 1:
             value = self.weight @ (np.logaddexp(0, logits[0]) - self.y * logits[0])
             residual = expit(logits) - self.y
@@ -145,7 +156,8 @@ class RidgeLogistic:
             residual /= total
             residual[own] -= 1
         residual *= self.weight
-        return value, np.vstack([self.columns @ residual.T, residual.sum(axis=1)])
+        slope = columns @ residual.T
+        return value, np.vstack([slope, residual.sum(axis=1, dtype=np.float64)])
 
 
 def _about_mean(theta):

@@ -1,0 +1,90 @@
+"""Choose the settings of the margin expert on trees that the learner refitted."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from keeptree._compiled.soft import logits_to_shares
+from keeptree.probability.further_tests import is_large
+from keeptree.probability.margin_expert import FURTHER, MarginExpert, MarginSettings, make_expert
+from keeptree.probability.margin_tests import MarginTests
+from keeptree.probability.refits import held_out_loss
+from keeptree.probability.soft_tests import SCALES
+from keeptree.progress import step
+from keeptree.tree import NUMERIC
+
+PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
+ON_FOLDS = 1e-3  # tolerance where settings and weights are chosen
+_JUDGES = 3  # folds of a large sample that choose the settings
+_MOST_TRIED = 5  # penalties tried with rules
+
+
+class Trial(NamedTuple):
+    """An expert that was fitted to the training part of a fold, and its held-out log-loss."""
+
+    expert: MarginExpert
+    loss: float
+
+
+@step("Choosing the strength of the margins")
+def choose_margin(folds, penalties=PENALTIES):
+    """Choose the settings with the lowest out-of-fold log-loss.
+
+    A single penalty is not changed. A small sample uses quantiles; in a large one, the first three
+    folds choose, and it may use rules. Without folds the other settings are the defaults.
+
+    Returns
+    -------
+    settings : MarginSettings
+        The chosen settings.
+    experts : list of MarginExpert
+        The experts with these settings of the first folds, which were fitted to choose them.
+    """
+    if folds is None:
+        return MarginSettings(*penalties) if len(penalties) == 1 else MarginSettings(), []
+    large, numeric = is_large(folds[0].train), (folds[0].tree.kind == NUMERIC).any()
+    judges = folds[:_JUDGES] if large else folds
+    further = None if large and numeric else "quantiles"
+    splits = [FURTHER[further](fold.train) for fold in judges]
+    tried, candidates = {}, penalties
+    for scale in SCALES:
+        found = _try(judges, splits, [MarginSettings(C, scale, further) for C in candidates])
+        best = penalties.index(_best(found).C)
+        candidates = penalties[max(best - 1, 0) : best + 2]  # the other scale needs a similar C
+        tried |= found
+    C, scale, _ = _best(tried)
+    rules = [FURTHER["rules"](fold.train) for fold in judges] if large else [None]
+    if all(rule is not None for rule in rules):
+        candidates = penalties[: penalties.index(C) + 1]  # more tests need at least this penalty
+        candidates = [MarginSettings(C, scale, "rules") for C in candidates[-_MOST_TRIED:]]
+        tried |= _try(judges, rules, candidates)
+    best = _best(tried)
+    return best, [trial.expert for trial in tried[best]]
+
+
+def _best(tried):
+    return min(tried, key=lambda settings: sum(trial.loss for trial in tried[settings]))
+
+
+def _try(folds, splits, candidates):
+    """Return the trials of all folds for settings that differ in C only, by settings.
+
+    ``splits`` holds the further tests of each fold.
+    """
+    pairs = zip(folds, splits, strict=True)
+    trials = [_try_on(fold, split, candidates) for fold, split in pairs]
+    return dict(zip(candidates, zip(*trials, strict=True), strict=True))
+
+
+def _try_on(fold, splits, candidates):
+    """Return the trial of a fold for each of the candidates."""
+    asked = MarginTests(fold.train, splits, candidates[0].scale)
+    problem = asked.logistic(fold.train, max(settings.C for settings in candidates))
+    held, p = asked.features(fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
+    trials = []
+    for settings in candidates:
+        linear = problem.fit(settings.C, ON_FOLDS)
+        logits_to_shares(held @ linear.coef + linear.intercept, p)
+        expert = make_expert(asked, settings.C, linear, problem.mean)
+        trials.append(Trial(expert, held_out_loss(p, fold.test.y, fold.test.weight)))
+    return trials
