@@ -16,7 +16,6 @@ from keeptree.tree import NUMERIC
 PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
 ON_FOLDS = 1e-3  # tolerance where settings and weights are chosen
 _JUDGES = 3  # folds of a large sample that choose the settings
-_MOST_TRIED = 5  # penalties tried with rules
 
 
 class Trial(NamedTuple):
@@ -48,16 +47,23 @@ def choose_margin(folds, penalties=PENALTIES):
     splits = [FURTHER[further](fold.train) for fold in judges]
     tried, candidates = {}, penalties
     for scale in SCALES:
-        found = _try(judges, splits, [MarginSettings(C, scale, further) for C in candidates])
+        problems = [
+            _Problem(*pair, scale, max(candidates)) for pair in zip(judges, splits, strict=True)
+        ]
+        found = {MarginSettings(C, scale, further): _try(problems, C) for C in candidates}
         best = penalties.index(_best(found).C)
         candidates = penalties[max(best - 1, 0) : best + 2]  # the other scale needs a similar C
         tried |= found
-    C, scale, _ = _best(tried)
+    weakest, scale, _ = _best(tried)
     rules = [FURTHER["rules"](fold.train) for fold in judges] if large else [None]
     if all(rule is not None for rule in rules):
-        candidates = penalties[: penalties.index(C) + 1]  # more tests need at least this penalty
-        candidates = [MarginSettings(C, scale, "rules") for C in candidates[-_MOST_TRIED:]]
-        tried |= _try(judges, rules, candidates)
+        problems = [_Problem(*pair, scale, weakest) for pair in zip(judges, rules, strict=True)]
+        found = {}
+        for C in penalties[penalties.index(weakest) :: -1]:  # more tests need at least this penalty
+            found[MarginSettings(C, scale, "rules")] = _try(problems, C)
+            if _best(found).C != C:
+                break
+        tried |= found
     best = _best(tried)
     return best, [trial.expert for trial in tried[best]]
 
@@ -66,25 +72,21 @@ def _best(tried):
     return min(tried, key=lambda settings: sum(trial.loss for trial in tried[settings]))
 
 
-def _try(folds, splits, candidates):
-    """Return the trials of all folds for settings that differ in C only, by settings.
-
-    ``splits`` holds the further tests of each fold.
-    """
-    pairs = zip(folds, splits, strict=True)
-    trials = [_try_on(fold, split, candidates) for fold, split in pairs]
-    return dict(zip(candidates, zip(*trials, strict=True), strict=True))
+def _try(problems, C):
+    return [problem.trial(C) for problem in problems]
 
 
-def _try_on(fold, splits, candidates):
-    """Return the trial of a fold for each of the candidates."""
-    asked = MarginTests(fold.train, splits, candidates[0].scale)
-    problem = asked.logistic(fold.train, max(settings.C for settings in candidates))
-    held, p = asked.features(fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
-    trials = []
-    for settings in candidates:
-        linear = problem.fit(settings.C, ON_FOLDS)
-        logits_to_shares(held @ linear.coef + linear.intercept, p)
-        expert = make_expert(asked, settings.C, linear, problem.mean)
-        trials.append(Trial(expert, held_out_loss(p, fold.test.y, fold.test.weight)))
-    return trials
+class _Problem:
+    """The logistic problem of a fold, with some further tests and values of C up to ``largest``."""
+
+    def __init__(self, fold, splits, scale, largest):
+        self.test, self.asked = fold.test, MarginTests(fold.train, splits, scale)
+        self.logistic = self.asked.logistic(fold.train, largest)
+        self.held = self.asked.features(fold.test.X)
+
+    def trial(self, C):
+        linear = self.logistic.fit(C, ON_FOLDS)
+        p = np.empty((len(self.test), len(self.test.tree.classes)))
+        logits_to_shares(self.held @ linear.coef + linear.intercept, p)
+        expert = make_expert(self.asked, C, linear, self.logistic.mean)
+        return Trial(expert, held_out_loss(p, self.test.y, self.test.weight))

@@ -14,7 +14,6 @@ from keeptree.probability.soft_tests import SCALES, SoftTests, check_tests
 from keeptree.savable import expect, expect_array, expect_number, saved_part
 from keeptree.tree import LEAF, NUMERIC
 
-_WEAK = 0.2  # penalties above are approached from stronger ones
 _MOST_NUMBERS = 30_000_000  # size limit of the feature matrix; more rows are reduced to a part
 FURTHER = {None: lambda sample: None, "quantiles": split_quantiles, "rules": grow_rules}
 
@@ -137,11 +136,9 @@ def fit_margin(sample, settings, tolerance=1e-6):
     """
     asked = MarginTests(sample, FURTHER[settings.further](sample), settings.scale)
     width = sum(len(node) for node in asked.nodes)
-    rows, C = stratified_part(sample.y, _MOST_NUMBERS // (width + 1)), settings.C
-    problem = asked.logistic(sample.take(rows), C)
-    for stronger in (C / 100, C / 10) if C > _WEAK else ():
-        problem.fit(stronger, 1e-2)  # a weak penalty takes fewer steps from these solutions
-    return make_expert(asked, C, problem.fit(C, tolerance), problem.mean)
+    rows = stratified_part(sample.y, _MOST_NUMBERS // (width + 1))
+    problem = asked.logistic(sample.take(rows), settings.C)
+    return make_expert(asked, settings.C, problem.fit(settings.C, tolerance), problem.mean)
 
 
 def make_expert(asked, C, linear, mean):

@@ -3,8 +3,7 @@
 Features are standardised and rotated to their principal axes, which does not change a ridge
 penalty. Axes without variance are dropped. L-BFGS then works, for each class, in coordinates in
 which the initial curvature is nearly 1, so that few steps suffice even if the classes are almost
-separable. Reading the features takes most of the time, so many of them are first read in single
-precision.
+separable.
 """
 
 from dataclasses import dataclass
@@ -18,9 +17,8 @@ from scipy.special import expit, softmax
 _INTERCEPT = 0.1
 _NOTHING = 1e-4  # axes whose curvature is this small relative to the penalty are dropped
 _STEPS, _ROUNDS = 40, 15  # L-BFGS steps between updates of the curvature, and most updates
-_MOST_CURVED = 4096  # maximum number of rows from which the curvature is computed
-_MANY = 500_000  # numbers that are first read in single precision
-_ROUGH = 1e-3  # smallest tolerance that single precision reaches
+_MOST_CURVED = 2048  # maximum number of rows from which the curvature is computed
+_WEAK = 0.2  # penalties above are approached from stronger ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +60,6 @@ class RidgeLogistic:
         kept = size * largest / 4 > _NOTHING
         self.size, self.axes = size[kept], axes[:, kept]
         self.columns = np.ascontiguousarray((features @ self.axes).T)
-        self.rough = self.columns
-        if self.columns.size > _MANY:
-            self.rough = self.columns.astype(np.float32)
         # Coefficients, relative to the prior.
         self.found = np.zeros((len(self.size) + 1, len(self.prior)))
 
@@ -80,21 +75,22 @@ class RidgeLogistic:
             square root of the number of cases. (The sampling error of the log-loss grows with that
             root, so a large sample need not be fitted more closely.)
         """
-        penalty = np.append(np.full(len(self.size), 1 / C), _INTERCEPT)[:, None]
-        self._approach(self.rough, penalty, max(tolerance, _ROUGH))
-        if tolerance < _ROUGH:
-            self._approach(self.columns, penalty, tolerance)
+        if C > _WEAK and not self.found.any():
+            for stronger in (C / 100, C / 10):  # a weak penalty takes fewer steps from there
+                self._approach(stronger, 1e-2)
+        self._approach(C, tolerance)
         coef = self.axes @ self.found[:-1] / self.scale[:, None]
         return Linear(coef, self.prior + self.found[-1] - self.mean @ coef)
 
-    def _approach(self, columns, penalty, tolerance):
-        """Move to the solution for the columns, in double or single precision."""
+    def _approach(self, C, tolerance):
+        """Move to the solution with a penalty."""
+        penalty = np.append(np.full(len(self.size), 1 / C), _INTERCEPT)[:, None]
         tolerance *= np.sqrt(self.weight.sum())
         for _ in range(_ROUNDS):
-            if self._descend(columns, penalty, tolerance):
+            if self._descend(penalty, tolerance):
                 break
 
-    def _descend(self, columns, penalty, tolerance):
+    def _descend(self, penalty, tolerance):
         """Take some L-BFGS steps from the current point; return whether they converged."""
         unit, shape = self._unit(penalty), self.found.shape
 
@@ -103,7 +99,7 @@ class RidgeLogistic:
 
         def loss(flat):
             theta = place(flat)
-            value, slope = self._loss(theta, columns)
+            value, slope = self._loss(theta)
             value += 0.5 * (penalty * theta**2).sum()
             slope = _about_mean(slope + penalty * theta)
             return value, np.einsum("kij,ik->jk", unit, slope).ravel()
@@ -123,27 +119,24 @@ class RidgeLogistic:
 
         They are computed from a part of the rows, because only the number of steps depends on them.
         """
-        part = slice(None, None, -(-len(self.y) // _MOST_CURVED))
-        rows = np.vstack([self.columns[:, part], np.ones(len(self.y[part]))]).T
-        logits = rows[:, :-1] @ self.found[:-1] + (self.prior + self.found[-1])
-        p = expit(logits) if len(self.prior) == 1 else softmax(logits, axis=1)
-        weight = self.weight[part] * (self.weight.sum() / max(self.weight[part].sum(), 1e-300))
+        logits = self.found[:-1].T @ self.columns + (self.prior + self.found[-1])[:, None]
+        p = expit(logits) if len(self.prior) == 1 else softmax(logits, axis=0)
         units = []
-        for share in p.T:
-            curvature = (rows.T * (weight * share * (1 - share))) @ rows
+        for curved in self.weight * p * (1 - p):
+            at, size = _part_of_sum(curved, _MOST_CURVED)
+            rows = np.vstack([self.columns[:, at], np.ones(len(at))])
+            curvature = (rows * size) @ rows.T
             curvature[np.diag_indices_from(curvature)] += penalty[:, 0]
             root = cholesky(curvature, lower=True)
             units.append(solve_triangular(root, np.eye(len(root)), lower=True).T)
         return np.stack(units)
 
-    def _loss(self, theta, columns):
+    def _loss(self, theta):
         """Return the log-loss at theta and its gradient; logits have one row per class.
 
         NumPy is faster along these long rows.
         """
-        theta = theta.astype(columns.dtype)
-        logits = theta[:-1].T @ columns
-        logits += (self.prior + theta[-1])[:, None]
+        logits = theta[:-1].T @ self.columns + (self.prior + theta[-1])[:, None]
         if len(self.prior) == 1:
             value = self.weight @ (np.logaddexp(0, logits[0]) - self.y * logits[0])
             residual = expit(logits) - self.y
@@ -156,8 +149,20 @@ class RidgeLogistic:
             residual /= total
             residual[own] -= 1
         residual *= self.weight
-        slope = columns @ residual.T
-        return value, np.vstack([slope, residual.sum(axis=1, dtype=np.float64)])
+        return value, np.vstack([self.columns @ residual.T, residual.sum(axis=1)])
+
+
+def _part_of_sum(values, most):
+    """Return positions of at most so many values, and sizes that stand for all of them.
+
+    A value is chosen in proportion to its size, so that large values are never left out.
+    """
+    if len(values) <= most:
+        return np.arange(len(values)), values
+    total = np.cumsum(values)
+    at = np.searchsorted(total, total[-1] * (np.arange(most) + 0.5) / most)
+    at, times = np.unique(np.minimum(at, len(values) - 1), return_counts=True)
+    return at, times * (total[-1] / most)
 
 
 def _about_mean(theta):
