@@ -1,5 +1,7 @@
 """The page computes the same class, probability and nearest change as Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -106,6 +108,18 @@ MODELS = {
 
 def _learner():
     return DecisionTreeClassifier(max_leaf_nodes=12, min_samples_leaf=5, random_state=0)
+
+
+def test_the_leaf_decides_a_case_unless_its_path_reads_the_missing_value(opened, tmp_path):
+    X, y = mixed_table()
+    tree = kt.C45Classifier().fit(X, y).tree_
+    tree = replace(tree, label=(tree.label + 1) % len(tree.classes))
+    model = kt.SmoothedTreeClassifier(tree).fit(X, y)
+    kt.report(model, X, y, tmp_path / "page.html")
+    tab, rows = opened(tmp_path / "page.html"), tree.encode(X)
+    rows[np.random.default_rng(1).random(rows.shape) < 0.2] = np.nan
+    check_agreement(tab, model, rows)
+    check_changes(tab, model, rows[:100], [])
 
 
 @pytest.mark.parametrize("name", MODELS)
