@@ -208,6 +208,18 @@ def test_constraints_apply_to_the_nearest_change(cancer):
     model = kt.SmoothedTreeClassifier(tree).fit(X, y)
     story = kt.explain(model, X.iloc[3], fixed=list(X))
     assert "unlock worst texture" in story.text
+
+
+def test_a_story_lists_the_locked_columns(cancer):
+    X, y, clf = cancer
+    model = kt.SmoothedTreeClassifier(clf).fit(X, y)
+    story = kt.explain(model, X.iloc[3], fixed=["worst texture", "mean radius"])
+    told = "Locked: mean radius and worst texture."
+    assert f"\n  {told}\n" in story.text
+    assert f"- {told}" in story.markdown
+    assert f"<p>{told}</p>" in story.html
+    assert story.to_dict()["locked"] == ["mean radius", "worst texture"]
+    assert "Locked" not in kt.explain(model, X.iloc[3]).text
     assert len(kt.explain(model, X.iloc[3], n=3).to_dict()["change"]["alternatives"]) == 2
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from keeptree import __version__
 from keeptree.data.labels import label_codes, plain
-from keeptree.explanation.constraints import observed_grid
+from keeptree.explanation.constraints import observed_grid, read_constraints
 from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path, distance_unit
@@ -133,8 +133,9 @@ class Story:
             ``text``. ``leaves``: leaves of the case, with shares and training counts. ``distance``
             to the decision boundary in ``unit``. ``contributions``: what raised or lowered the
             probability, in log-odds of the decided class. ``change``: the result of
-            :meth:`~keeptree.explanation.change.NearestChange.to_dict`. ``trace``: steps of
-            ConfDTree. ``notes``: what is left out, and why.
+            :meth:`~keeptree.explanation.change.NearestChange.to_dict`. ``locked``: names of the
+            columns in ``fixed``. ``trace``: steps of ConfDTree. ``notes``: what is left out, and
+            why.
         """
         return self._data
 
@@ -192,6 +193,7 @@ def _collect(subject, encoded, near, constraints):
     else:
         change = find_changes(subject, encoded, **constraints)[0].to_dict()
     notes += rule_note(_rule(subject))
+    fixed = read_constraints(tree, None, fixed=constraints.get("fixed", ())).fixed
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -213,6 +215,7 @@ def _collect(subject, encoded, near, constraints):
         "unit": None if subject.metric is None else distance_unit(subject.metric),
         "contributions": collect_contributions(subject, encoded, label),
         "change": change,
+        "locked": [clean(tree.feature_name(f)) for f in sorted(fixed)],
         "trace": _trace(subject, encoded),
         "notes": notes,
     }
