@@ -124,12 +124,18 @@ def page_style(drawing):
     """Return the combined style sheet; the tree drawing is shown where it fits."""
     text = "\n".join(read_asset(f"css/{name}.css") for name in STYLES)
     if drawing is not None:
-        room = int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING + _SCROLLBAR
+        most = drawing_room(drawing) - 1
         text += (
-            f"@media (max-width: {room}px) {{ .views, .drawing, .for-drawing {{ display: none; }}\n"
+            f"@media (max-width: {most}px) {{ .views, .drawing, .for-drawing {{ display: none; }}\n"
             ".outline.second { display: block; } }\n"
+            f"@media screen and (max-width: {most}px) {{ .no-room {{ display: inline; }} }}\n"
         )
     return compact(text)
+
+
+def drawing_room(drawing):
+    """Return the smallest width of a window, in pixels, that shows a drawing of the tree."""
+    return int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING + _SCROLLBAR + 1
 
 
 def page_script():
@@ -214,6 +220,7 @@ def _environment():
         found_at=_found_at,
         rows_text=rows_text,
         untested_text=untested_text,
+        drawing_room=drawing_room,
         tell_rule=tell_rule,
         interval_text=interval_text,
         verdict=verdict,
