@@ -248,3 +248,20 @@ def test_the_script_writes_the_same_text_about_the_selected_case_as_python(
     verdicts, why = squeezed(opened(tmp_path / "page.html").run(SAID))
     assert squeezed(still)[1] == why
     assert verdicts.startswith(squeezed(still)[0])  # with several classes, the script adds bars
+
+
+def test_the_page_shows_the_decision_by_cost_beside_the_tree(opened, tmp_path):
+    X, y = breast()
+    costs = [[0, 1], [9, 0]]
+    model = kt.SoftTreeClassifier(_learner(), decide="cost", costs=costs).fit(X[:300], y[:300])
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    tab = opened(tmp_path / "page.html")
+    decided = model.predict(X[300:])
+    cases = tab.run("() => keeptree.data.cases.map(({ id }) => id)")
+    for _ in range(12):
+        at = cases.index(tab.text("#which").removeprefix("Case "))
+        own = f"By cost, the model decides {decided[int(cases[at])]}"
+        assert own in " ".join(tab.text("#verdicts").split())
+        assert "What would change the tree's decision" in tab.text("#why")
+        tab.page.click("#next")
+        tab.settle()
