@@ -1,5 +1,6 @@
 """An audit raises no alarm when nothing has changed, and names what has."""
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -7,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
@@ -401,3 +403,36 @@ def test_few_outcomes_of_a_class_are_no_evidence_of_label_shift():
     assert kt.audit(model, X, y).aged == "classes"
     few = np.r_[:45, -45:0]  # 45 of each class
     assert kt.audit(model, X.iloc[few], y[few]).aged != "classes"
+
+
+def test_the_decisions_of_a_model_that_decides_by_cost_are_reported():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    costs = np.array([[0.0, 20.0], [1.0, 0.0]])
+    model = kt.KeptTreeClassifier(decide="cost", costs=costs).fit(X[:300], y[:300])
+    X, y = X[300:], y[300:].to_numpy()
+    result, decided, by_tree = kt.audit(model, X, y), model.predict(X), model.tree_.predict(X)
+    p, found = model.predict_proba(X), result.by_rule
+    assert (decided != by_tree).any()
+    assert found.differing == pytest.approx((decided != by_tree).mean())
+    assert found.expected == pytest.approx(p[np.arange(len(p)), decided].mean())
+    assert found.accuracy == pytest.approx((decided == y).mean())
+    assert found.cost == pytest.approx(costs[y, decided].mean())
+    assert found.tree_cost == pytest.approx(costs[y, by_tree].mean())
+    assert found.expected_cost == pytest.approx((p @ costs).min(axis=1).mean())
+    assert found.expected_tree_cost == pytest.approx((p @ costs)[np.arange(len(p)), by_tree].mean())
+    told = "All this is about the tree's decisions. By cost, the model decides "
+    assert told in str(result)
+    assert f"cost {found.cost:.3g} a case ({found.tree_cost:.3g} by the tree)." in str(result)
+    assert told in html.unescape(result.to_html())
+    assert result.to_dict()["by_rule"]["rule"] == "cost"
+    without = kt.audit(model, X)
+    assert without.by_rule.accuracy is None
+    assert "Of the known outcomes" not in str(without)
+
+
+def test_a_model_that_decides_by_probability_has_no_costs_in_the_audit():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = kt.SoftTreeClassifier(decide="probability").fit(X[:300], y[:300])
+    found = kt.audit(model, X[300:], y[300:]).by_rule
+    assert (found.rule, found.cost, found.expected_cost) == ("probability", None, None)
+    assert kt.audit(kt.SoftTreeClassifier(model.tree_).fit(X, y), X, y).by_rule is None

@@ -57,7 +57,8 @@ def test_without_machine_code_and_numba_the_error_says_what_to_install():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
-    assert "pip install 'keeptree[jit]'" in done.stderr
+    assert 'pip install "keeptree[jit]"' in done.stderr
+    assert 'in a clone: pip install --editable ".[jit]"' in done.stderr
 
 
 @pytest.mark.skipif(native.load_native() is None, reason="no machine code is installed")

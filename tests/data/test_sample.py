@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import validation
 
@@ -184,3 +187,30 @@ def test_the_share_of_a_single_class_is_one_despite_rounding(seed, n):
     tree = kt.C45Classifier().fit(np.zeros((2, 1)), [0, 1]).tree_
     sample = Sample(tree, np.zeros((n, 1)), np.zeros(n, dtype=int), weight)
     assert sample.class_share.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("handle_unknown", ["ignore", "infrequent_if_exist"])
+def test_a_category_that_another_pipeline_did_not_see_is_read_as_unseen(handle_unknown):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 200)
+    colour[[3, 4]] = "grey"
+    X = pd.DataFrame({"size": rng.normal(size=200), "colour": colour})
+    X.loc[::9, "size"] = np.nan
+    X.loc[::7, "colour"] = np.nan
+    y = (X["colour"] == "red").to_numpy() | (X["size"] > 1).to_numpy()
+
+    def pipeline():
+        encoder = OneHotEncoder(handle_unknown=handle_unknown)
+        impute = SimpleImputer(strategy="most_frequent")
+        columns = (SimpleImputer(), ["size"]), (make_pipeline(impute, encoder), ["colour"])
+        return make_pipeline(make_column_transformer(*columns), DecisionTreeClassifier())
+
+    whole, part = (
+        kt.keep(pipeline().fit(X[rows], y[rows])) for rows in (slice(None), slice(9, 200))
+    )
+    assert whole.categories != part.categories
+    found = Sample(whole, whole.encode(X), y.astype(int)).read_by(part)
+    np.testing.assert_array_equal(found.X, part.encode(X))
+    unseen = X.assign(colour="grey")
+    back = Sample(part, part.encode(unseen), y.astype(int)).read_by(whole)
+    assert back is None  # only the raw rows tell that these are grey

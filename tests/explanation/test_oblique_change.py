@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import keeptree as kt
-from tests.reference.oblique import class_distances
+from tests.reference.oblique import class_distances, has_room, leaf_halves
 from tests.strategies import oblique_trees, random_oblique_tree, random_rows
 
 TEXT = """
@@ -35,6 +35,7 @@ def credit():
 
 @settings(deadline=None, max_examples=25)
 @given(oblique_trees(max_leaves=10, nominal=False), st.integers(0, 1000))
+@example(random_oblique_tree(113, n_leaves=4, n_features=1, grid=[0.0, 1.0, 2.0]), 0)
 def test_the_cost_agrees_with_a_quadratic_program_for_each_leaf(tree, seed):
     X = random_rows(tree, seed, n=4)
     metric = kt.Metric().fit(random_rows(tree, seed + 1), tree)
@@ -43,13 +44,18 @@ def test_the_cost_agrees_with_a_quadratic_program_for_each_leaf(tree, seed):
     distance[np.arange(len(X)), tree.decide(X)] = np.inf
     expected, room = distance.min(axis=1), 1e-5 if tree.compare_dtype == "float32" else 1e-9
     finite = np.isfinite(found.cost)
-    np.testing.assert_allclose(found.cost[finite], expected[finite], rtol=room, atol=room)
+    # A change may also lead to a leaf on a hyperplane, whose distance the reference leaves out.
+    wide = [leaf for leaf, *sides in leaf_halves(tree) if has_room(*sides, metric.factor_)]
+    usual = finite & np.isin(found.leaf, wide)
+    np.testing.assert_allclose(found.cost[usual], expected[usual], rtol=room, atol=room)
+    assert (found.cost[finite] <= expected[finite] * (1 + room) + room).all()
     assert (found.predicted[finite] != tree.predict(X)[finite]).all()
     np.testing.assert_array_equal(tree.route(found.point[finite]), found.leaf[finite])
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 2]))
+@example(17987, 2)  # a column must change, so the search may not keep its value
 def test_whole_numbers_are_searched_exactly(seed, max_changes):
     """Compare with all points of a small grid, under bounds, a direction and a limit on changes."""
     tree = random_oblique_tree(seed, n_leaves=6, n_features=3, grid=[-1.5, -0.5, 0.0, 1.0, 2.5])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, SplineTransformer
 from sklearn.tree import DecisionTreeClassifier
@@ -208,6 +209,18 @@ def test_constraints_apply_to_the_nearest_change(cancer):
     model = kt.SmoothedTreeClassifier(tree).fit(X, y)
     story = kt.explain(model, X.iloc[3], fixed=list(X))
     assert "unlock worst texture" in story.text
+
+
+def test_a_story_lists_the_locked_columns(cancer):
+    X, y, clf = cancer
+    model = kt.SmoothedTreeClassifier(clf).fit(X, y)
+    story = kt.explain(model, X.iloc[3], fixed=["worst texture", "mean radius"])
+    told = "Locked: mean radius and worst texture."
+    assert f"\n  {told}\n" in story.text
+    assert f"- {told}" in story.markdown
+    assert f"<p>{told}</p>" in story.html
+    assert story.to_dict()["locked"] == ["mean radius", "worst texture"]
+    assert "Locked" not in kt.explain(model, X.iloc[3]).text
     assert len(kt.explain(model, X.iloc[3], n=3).to_dict()["change"]["alternatives"]) == 2
 
 
@@ -495,3 +508,25 @@ def test_a_row_with_a_missing_category_is_read_by_steps_that_cannot_be_folded():
     model = kt.SmoothedTreeClassifier(pipeline).fit(X, y)
     row = int(colour.isna().argmax())
     assert kt.explain(model, X.iloc[row]).text == kt.explain(model, X.iloc[[row]]).text
+
+
+def test_a_story_shows_the_label_of_an_unseen_category():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=200), "colour": rng.choice(list("rgb"), 200)})
+    X.loc[::7, "colour"] = np.nan
+    y = (X["colour"] == "r").to_numpy() & (X["size"] > -1).to_numpy()
+    imputer = SimpleImputer(strategy="constant", fill_value="r")
+    encode = make_pipeline(imputer, OneHotEncoder(handle_unknown="ignore"))
+    columns = make_column_transformer((encode, ["colour"]), remainder="passthrough")
+    pipeline = make_pipeline(columns, DecisionTreeClassifier(random_state=0)).fit(X, y)
+    model = kt.SmoothedTreeClassifier(pipeline).fit(X, y)
+    assert "(other)" in model.tree_.categories[1]
+    row = {"size": 0.0, "colour": "<purple>"}
+    for case in (row, pd.Series(row), pd.DataFrame([row]), [0.0, "<purple>"]):
+        story = kt.explain(model, case)
+        assert "colour is <purple> (an unseen category)" in story.text
+        assert "(other)" not in story.text + story.html
+        assert "<purple>" not in story.html
+        values = {item["attribute"]: item["value"] for item in story.to_dict()["values"]}
+        assert values["colour"] == "<purple>"
+    assert "unseen" not in kt.explain(model, X.iloc[1]).text

@@ -61,6 +61,12 @@ def oblique(compare_dtype="float64"):
     return tree.decode(X), tree.classes[y], tree
 
 
+def relabelled():
+    """Return a tree that shares missing values, with other labels than the largest shares."""
+    tree = kt.C45Classifier().fit(*mixed_table()).tree_
+    return replace(tree, label=(tree.label + 1) % len(tree.classes))
+
+
 DATA = {"numbers": numbers, "classes": classes, "missing": missing, "mixed": mixed}
 OBLIQUE = {"oblique": oblique, "oblique in float32": partial(oblique, "float32")}
 

@@ -20,7 +20,7 @@ from keeptree.exporters.nested_ifs import comment_text, identifiers
 from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
 from keeptree.tree import LEAF
-from tests.exporters.models import mixed_table
+from tests.exporters.models import mixed_table, oblique, relabelled
 
 PROGRAMS = {"python": None, "javascript": "node", "c": "cc"}
 FORMATS = [
@@ -134,6 +134,12 @@ def test_a_tree_without_a_model_agrees_with_python(rule, name):
     rules = {"error": -2, "majority": tree.missing_child, "share": -1}
     tree = replace(tree, missing=np.where(tree.kind != LEAF, rules[rule], -2))
     assert compared(tree, name, 600).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_leaf_decides_a_row_unless_its_path_reads_the_missing_value(name):
+    assert compared(relabelled(), name, 600).labels == 0
+    assert compared(replace(oblique()[2], feature_names=list("abcd")), name, 300).labels == 0
 
 
 @pytest.mark.parametrize("name", FORMATS)

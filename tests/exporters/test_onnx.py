@@ -14,7 +14,7 @@ from keeptree.explanation.subject import boundary_of
 from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
-from tests.exporters.models import costs_of
+from tests.exporters.models import costs_of, relabelled
 from tests.exporters.small_trees import small_trees
 from tests.exporters.tables import hostile_table
 
@@ -140,6 +140,10 @@ def test_the_distance_agrees_with_the_boundary(fitted, data, model):
 def test_any_small_tree_agrees_with_python(tree):
     found = differences(subject_of(tree), n=60)
     assert (found.labels, found.leaves, found.wrong) == (0, 0, 0)
+
+
+def test_the_leaf_decides_a_row_unless_its_path_reads_the_missing_value():
+    assert differences(subject_of(relabelled())).wrong == 0
 
 
 @pytest.mark.parametrize("inputs", ["columns", "used", "matrix"])

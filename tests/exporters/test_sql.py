@@ -18,7 +18,7 @@ from keeptree.exporters.sql.spelling import DIALECTS, Spelling
 from keeptree.exporters.subject import subject_of
 from keeptree.tree import LEAF
 from tests.exporters import postgres
-from tests.exporters.models import DATA, MODELS, PAPERS, fitted, mixed_table
+from tests.exporters.models import DATA, MODELS, PAPERS, fitted, mixed_table, relabelled
 
 sqlglot = pytest.importorskip("sqlglot")
 pytest.importorskip("duckdb")
@@ -410,6 +410,11 @@ def test_confdtree_agrees_with_python_for_every_rule_for_missing_values(rule):
     rows = sample_rows(subject_of(model), 200).X
     assert abs(model.predict_proba_encoded(rows) - tree.mix_proportions(rows)).max() > 0.1
     check(model, "sqlite")
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_the_leaf_decides_a_row_unless_its_path_reads_the_missing_value(dialect):
+    check(relabelled(), dialect)
 
 
 @pytest.mark.parametrize("grid", [None, {"size": 0.25, "age": 1 / 3}])

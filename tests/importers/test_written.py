@@ -141,7 +141,12 @@ def test_less_than_is_printed_as_it_was_written():
         ("age > 3 OR owner in {no}: grant\nelse: refuse", "line 1, column 9: `OR` joins .* `else`"),
         ("owner = yes & age > 3: grant\nelse: refuse", "line 1, column 13: `&` joins two tests"),
         ("IF age > 3 AND owner = no THEN grant\nELSE refuse", "line 1, column 12: `AND` joins two"),
-        ("if age > 3:\n  grant\nelse:\n  refuse", "line 2, column 3: .*; a class follows a colon"),
+        ("if age > 3:\n  grant\nelse:\n  refuse",
+         "line 2, column 3: .*; a class follows THEN or ELSE, as in `IF age > 45 THEN grant`"),
+        ("IF age > 3 THEN IF owner = no THEN grant ELSE refuse\nELSE refuse",
+         "line 1, column 17: an IF inside a branch needs a line of its own, as in `IF age <= 45 "
+         "THEN` and, indented below, `IF owner = yes THEN grant`"),
+        ("IF age > 3 grant\nELSE refuse", "line 1, column 12: unexpected `grant`; expected `THEN"),
         ("IF age > 3 THEN grant\nELSE IF incom > 3 THEN grant\nELSE refuse",
          "line 2, column 9: `incom` is not a column"),
         ("just words\nage > 3: refuse", "line 1, column 1: expected a test such as `age <= 45`"),
@@ -184,6 +189,46 @@ def test_if_then_and_else_are_read_in_any_case(text):
     expected = kt.keep(outline, X, y).predict(X)
     assert set(expected) == {"grant", "refuse"}
     np.testing.assert_array_equal(kt.keep(text, X, y).predict(X), expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IF age <= 40 THEN refuse ELSE IF owner = yes THEN grant ELSE IF income > 20 THEN grant "
+        "ELSE refuse END IF",
+        "IF (age <= 40) THEN refuse\nELSE IF (owner = yes) THEN grant\nELSE IF (income > 20) THEN "
+        "grant\nELSE refuse\nEND IF;",
+        "if (age <= 40): refuse\nelse\n  if (owner = yes) then grant\n  else\n"
+        "    if income > 20 then grant else refuse\n    endif\n  endif\nendif",
+        "IF age <= 40 THEN decision = refuse\nELSE IF owner = yes THEN decision = grant\n"
+        'ELSE IF income > 20 THEN "decision" == "grant" ELSE decision = refuse',
+    ],
+)
+def test_spellings_of_if_then_and_else_are_read(text, recwarn):
+    X, y = loans()
+    outline = (
+        "age <= 40: refuse\nelse\n  owner = yes: grant\n  else\n    income > 20: grant\n"
+        "    else: refuse"
+    )
+    tree = kt.keep(text, X, y)
+    assert tree.to_text() == kt.keep(outline, X, y).to_text()
+    assert not recwarn
+
+
+def test_an_assignment_is_a_class_only_if_all_leaves_assign_to_the_same_name():
+    assert kt.keep("IF age <= 3 THEN risk = 1 (2)\nELSE risk = 0 (3)").classes.tolist() == [0, 1]
+    mixed = kt.keep("IF age <= 3 THEN risk = high\nELSE size = high")
+    assert mixed.classes.tolist() == ["risk = high", "size = high"]
+    X, y = loans()
+    y = np.where(np.asarray(y) == "grant", "risk = low", "risk = high")
+    known = kt.keep("IF age <= 40 THEN risk = high\nELSE risk = low", X, y)
+    assert known.classes.tolist() == ["risk = high", "risk = low"]
+
+
+def test_brackets_that_belong_to_a_name_stay():
+    tree = kt.keep("IF (petal width (cm) <= 3) THEN a\nELSE b")
+    assert tree.feature_names == ("petal width (cm)",)
+    assert kt.keep("IF (x) <= 3 THEN a\nELSE b").feature_names == ("(x)",)
 
 
 def test_names_and_labels_that_read_like_if_or_and_are_quoted():

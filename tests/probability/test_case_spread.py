@@ -1,11 +1,14 @@
 """Intervals of single cases contain the estimate, and the truth about as often as stated."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
@@ -119,3 +122,28 @@ def test_a_pipeline_whose_steps_cannot_be_folded_has_intervals():
     p = model.predict_proba(X)
     assert model.interval_kind is not None
     assert ((low <= p) & (p <= high)).all() or model.interval_kind == "calibration"
+
+
+def test_a_pipeline_with_a_rare_category_has_intervals_for_single_cases():
+    """The folds without that category encode it as unseen."""
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 200)
+    colour[7] = "grey"
+    size = np.where(rng.random(200) < 0.1, np.nan, rng.normal(size=200))
+    X = pd.DataFrame({"size": size, "colour": colour})
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    columns = make_column_transformer((SimpleImputer(), ["size"]), (encoder, ["colour"]))
+    model = kt.KeptTreeClassifier(make_pipeline(columns, LEARNER)).fit(X, colour == "red")
+    assert model.interval_kind == "case"
+    assert model.predict_interval(X[:3], kind="case").shape == (3, 2, 2)
+
+
+def test_the_error_about_single_cases_names_the_reason():
+    X, y, _ = draw(200, 1)
+    model = kt.KeptTreeClassifier(LEARNER).fit(X, y)
+    model.spread_ = None
+    with pytest.raises(ValueError, match="read other columns or categories than this tree"):
+        model.predict_interval(X, kind="case")
+    tree = kt.KeptTreeClassifier(kt.keep(model.tree_)).fit(X, y)
+    with pytest.raises(ValueError, match="to the learner that grows the tree"):
+        tree.predict_interval(X, kind="case")

@@ -1,5 +1,7 @@
 """The page computes the same class, probability and nearest change as Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -106,6 +108,18 @@ MODELS = {
 
 def _learner():
     return DecisionTreeClassifier(max_leaf_nodes=12, min_samples_leaf=5, random_state=0)
+
+
+def test_the_leaf_decides_a_case_unless_its_path_reads_the_missing_value(opened, tmp_path):
+    X, y = mixed_table()
+    tree = kt.C45Classifier().fit(X, y).tree_
+    tree = replace(tree, label=(tree.label + 1) % len(tree.classes))
+    model = kt.SmoothedTreeClassifier(tree).fit(X, y)
+    kt.report(model, X, y, tmp_path / "page.html")
+    tab, rows = opened(tmp_path / "page.html"), tree.encode(X)
+    rows[np.random.default_rng(1).random(rows.shape) < 0.2] = np.nan
+    check_agreement(tab, model, rows)
+    check_changes(tab, model, rows[:100], [])
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -234,3 +248,20 @@ def test_the_script_writes_the_same_text_about_the_selected_case_as_python(
     verdicts, why = squeezed(opened(tmp_path / "page.html").run(SAID))
     assert squeezed(still)[1] == why
     assert verdicts.startswith(squeezed(still)[0])  # with several classes, the script adds bars
+
+
+def test_the_page_shows_the_decision_by_cost_beside_the_tree(opened, tmp_path):
+    X, y = breast()
+    costs = [[0, 1], [9, 0]]
+    model = kt.SoftTreeClassifier(_learner(), decide="cost", costs=costs).fit(X[:300], y[:300])
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    tab = opened(tmp_path / "page.html")
+    decided = model.predict(X[300:])
+    cases = tab.run("() => keeptree.data.cases.map(({ id }) => id)")
+    for _ in range(12):
+        at = cases.index(tab.text("#which").removeprefix("Case "))
+        own = f"By cost, the model decides {decided[int(cases[at])]}"
+        assert own in " ".join(tab.text("#verdicts").split())
+        assert "What would change the tree's decision" in tab.text("#why")
+        tab.page.click("#next")
+        tab.settle()

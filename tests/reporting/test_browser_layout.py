@@ -1,5 +1,7 @@
 """Ten kinds of pages at five widths, light and dark, without overlaps or sideways scrolling."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,6 +128,18 @@ def test_no_text_overlaps_and_no_page_scrolls_sideways(page, opened):
                 assert tab.run(TOO_WIDE) <= 0, (width, scheme)
                 assert tab.run(OVERLAPS) == [], (width, scheme, tab_name)
         tab.run("() => document.getElementById('sheet').click()")
+
+
+def test_a_window_without_room_for_the_drawing_states_the_width(opened, tmp_path):
+    path = tmp_path / "page.html"
+    kt.report(*sklearn_tree(*load_breast_cancer(return_X_y=True, as_frame=True), 9), path)
+    tab = opened(path)
+    told = tab.run("() => document.querySelector('.no-room').textContent").strip()
+    width = int(re.search(r"at least ([\d,]+) pixels", told)[1].replace(",", ""))
+    for more, hidden in ((-1, True), (0, False)):
+        tab.page.set_viewport_size({"width": width + more, "height": 900})
+        assert tab.page.is_hidden(".drawing") == hidden
+        assert tab.page.is_hidden(".no-room") != hidden
 
 
 def test_a_wide_drawing_is_shown_whole_or_not_at_all(opened, tmp_path):

@@ -95,6 +95,7 @@ def facts_of(confusion, labels=("ok", "fraud"), positive=1, check=None):
                 "baseline": {"class": int(of_class.argmax()), "right": int(of_class.max())},
                 "confusion": confusion.tolist(),
             },
+            "by_rule": None,
             "check": found | (check or {}),
         }
     )
@@ -174,15 +175,35 @@ def test_a_model_that_decides_by_cost_is_counted_beside_its_tree():
     for key, decided in (("cost", by_cost), ("tree_cost", by_tree)):
         paid = [model.cost_matrix[codes[a], codes[b]] for a, b in zip(y, decided, strict=True)]
         assert found[key] == pytest.approx(np.mean(paid))
-    missed = int(((y == "fraud") & (by_cost == "ok")).sum())
-    alarms = int(((y == "ok") & (by_cost == "fraud")).sum())
+    missed = [int(((y == "fraud") & (d == "ok")).sum()) for d in (by_cost, by_tree)]
+    alarms = int(((y == "ok") & (by_tree == "fraud")).sum())
     told = (
-        f"These are the tree's decisions. By cost, the model misses {missed} of "
-        f"{(y == 'fraud').sum()} “fraud” and {alarms:,} of {(y == 'ok').sum():,} “ok”; a case "
-        f"costs {found['cost']:.3g} on average instead of {found['tree_cost']:.3g}."
+        f"These are the model's decisions, by cost. The tree misses {missed[1]} of "
+        f"{(y == 'fraud').sum()} “fraud” and {alarms:,} of {(y == 'ok').sum():,} “ok”."
     )
+    page = unescape(render(data))
     assert told in data["summary"]
-    assert told in unescape(render(data))
+    assert told in page
+    cost, missing, _ = data["facts"]
+    assert cost["headline"] == f"A case costs {found['cost']:.3g} on average"
+    assert cost["text"][0] == f"By the tree's decisions, it would cost {found['tree_cost']:.3g}."
+    assert f"By cost, the model is right for {(by_cost == y).sum():,} of {len(y):,} cases" in page
+    assert missing["headline"].startswith(f"{missed[0]} of {(y == 'fraud').sum()} “fraud”")
+    assert '<span class="muted">model:</span>' in page
+    first = data["cases"][data["selected"]]
+    own = by_cost[int(first["id"])]
+    assert f"By cost, the model decides <bdi>{own}</bdi>" in page
+    assert "What would change the tree's decision" in page
+
+
+def test_a_model_that_decides_by_probability_is_counted_by_its_own_decisions():
+    X, y = fraud()
+    y = np.where(X[:, 0] + np.random.default_rng(1).normal(size=len(X)) > 2.5, "fraud", "ok")
+    tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X[::2], y[::2])
+    model = kt.SoftTreeClassifier(tree, decide="probability").fit(X[::2], y[::2])
+    data = collect(model, X[1::2], y[1::2], title="t", about={})
+    right = (model.predict(X[1::2]) == y[1::2]).sum()
+    assert f"By probability, the model is right for {right:,} of" in data["facts"][0]["text"][0]
 
 
 def test_a_model_that_follows_its_tree_has_no_other_decisions(measured):

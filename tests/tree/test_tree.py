@@ -667,6 +667,19 @@ def test_single_rows_have_exactly_the_averages_of_a_table(tree):
     np.testing.assert_array_equal(sums[shared], (tree.route_shares(X) @ values)[shared])
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(trees(missing=("share", "mixed")), oblique_trees(missing=("share", "child"))))
+def test_a_missing_value_that_the_path_does_not_read_changes_no_decision(tree):
+    X = random_rows(tree, 5, n=20)
+    for row, leaf in zip(X, tree.route(X), strict=True):
+        tests = tree.path(leaf)[:-1]
+        read = {f for node in tests for f, _ in tree.terms(node)} | set(tree.feature[tests])
+        unread = [f for f in range(tree.n_features) if f not in read]
+        row[unread] = np.nan
+        assert tree.decide(row[None]) == tree.label[leaf]
+        np.testing.assert_array_equal(tree.mix_proportions(row[None])[0], tree.proportions[leaf])
+
+
 def test_a_single_row_without_a_rule_is_refused_as_in_a_table():
     tree = dataclasses.replace(mixed_tree(), missing=[-1, -2, -2, -2, -2])
     with pytest.raises(ValueError, match="has no value for"):

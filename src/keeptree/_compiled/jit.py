@@ -9,7 +9,7 @@ over Python threads instead (``keeptree.blocks``).
 import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
-from keeptree.output import MissingExtraError
+from keeptree.output import MissingExtraError, install_command
 
 try:
     from llvmlite import ir
@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError(
         "This installation of KeepTree has no machine code for this processor and Python version, "
-        "and numba, which would compile it, is not installed: pip install 'keeptree[jit]'."
+        f"and numba, which would compile it, is not installed; run: {install_command('jit')}"
     ) from error
 
 from keeptree._compiled.cache import FileCache

@@ -16,6 +16,7 @@ from keeptree.auditing.performance import (
     LEAST_LOSS,
     expected_accuracy,
     optimism,
+    own_decisions,
     realised_accuracy,
 )
 from keeptree.auditing.result import Audit
@@ -243,4 +244,5 @@ def _conclude(count, alpha, ignored):
         estimate_off=bool(off),
         shares_only=only_shares_changed(count, alpha),
         ignored=tuple(ignored),
+        by_rule=own_decisions(count),
     )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keeptree.data.labels import label_codes
 from keeptree.explanation.unfamiliar import UnfamiliarCount
 from keeptree.probability.expectation import BINS, Expectation, bin_probabilities
 from keeptree.probability.smoothing import smoothed_nodes
@@ -38,6 +39,8 @@ class AuditCount:
         Outcomes of each class in each leaf.
     confusion : ndarray of shape (n_classes, n_classes)
         True classes in rows, decisions in columns.
+    own : OwnCount or None
+        The same for the decisions of a model that does not follow the tree.
     class_expected, class_squares : ndarray of shape (n_classes,)
         Sum of the probabilities of each class over the rows with an outcome, and of their squares.
     bins : ndarray of shape (10, 3)
@@ -61,6 +64,7 @@ class AuditCount:
         self.class_expected, self.class_squares = np.zeros((2, n_classes))
         self.bins = np.zeros((BINS, 3))
         self._new = UnfamiliarCount(model)
+        self.own = None if getattr(model, "decide", "tree") == "tree" else OwnCount(model)
         self.expectation = getattr(model, "expected_", None)
         self._probability = getattr(model, "predict_proba_encoded", None)
         if self.expectation is None or self._probability is None:
@@ -91,6 +95,8 @@ class AuditCount:
         right = p[np.arange(len(rows)), decision]
         self.leaf_expected += self._by_leaf(leaf, right)
         self.squares += float(right @ right)
+        if self.own is not None:
+            self.own.add(rows, p, decision, outcome)
         if outcome is not None:
             self._add_outcomes(leaf, decision, p, np.asarray(outcome))
 
@@ -137,6 +143,51 @@ class AuditCount:
         self.class_expected += p.sum(axis=0)
         self.class_squares += (p**2).sum(axis=0)
         self.bins += bin_probabilities(p.max(axis=1), p.argmax(axis=1) == outcome)
+
+
+class OwnCount:
+    """Sums over the decisions of a model that decides by cost or by probability.
+
+    Parameters
+    ----------
+    model : fitted KeepTree classifier
+        The model.
+
+    Attributes
+    ----------
+    rows, differing : int
+        Number of rows, and of those where the decision is not the tree's.
+    hoped : float
+        Sum of the probabilities that the model's decisions are right.
+    expected_costs, costs : ndarray of shape (2,)
+        Sums of the costs of the model's and of the tree's decisions: expected from the
+        probabilities, and of the known outcomes.
+    outcomes, right : int
+        Rows with a known class, and right decisions of the model among them.
+    """
+
+    def __init__(self, model):
+        self.model, self.matrix = model, model.cost_matrix
+        self.rows = self.differing = self.outcomes = self.right = 0
+        self.hoped = 0.0
+        self.expected_costs, self.costs = np.zeros((2, 2))
+
+    def add(self, rows, p, by_tree, outcome=None):
+        """Add encoded rows with their probabilities, the tree's decisions and the outcomes."""
+        decision = label_codes(self.model.predict_encoded(rows), self.model.tree_.classes)
+        self.rows += len(rows)
+        self.differing += int((decision != by_tree).sum())
+        self.hoped += float(p[np.arange(len(p)), decision].sum())
+        told = np.zeros(len(rows), dtype=bool) if outcome is None else np.asarray(outcome) >= 0
+        self.outcomes += int(told.sum())
+        if told.any():
+            self.right += int((decision == outcome)[told].sum())
+        if self.matrix is None:
+            return
+        for k, decided in enumerate((decision, by_tree)):
+            self.expected_costs[k] += (p * self.matrix[:, decided].T).sum()
+            if told.any():
+                self.costs[k] += self.matrix[np.asarray(outcome)[told], decided[told]].sum()
 
 
 def expect_from_counts(tree, shares, rows):

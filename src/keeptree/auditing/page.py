@@ -3,7 +3,7 @@
 from functools import cache
 
 from keeptree import __version__
-from keeptree.auditing.words import percent, tell_change, tell_ignored
+from keeptree.auditing.words import percent, tell_change, tell_ignored, tell_rule
 from keeptree.reporting.assets import compact, content_policy, make_environment, read_asset
 from keeptree.reporting.svg import el, icon
 from keeptree.text import clean, plural, shorten_title
@@ -83,6 +83,7 @@ def _environment():
         tooltip=shorten_title,
         change=tell_change,
         ignored=tell_ignored,
+        rule=tell_rule,
     )
     environment.filters["plural_of"] = lambda items, *words: plural(len(items), *words)
     environment.globals.update(

@@ -85,6 +85,57 @@ class Realised:
     new_classes: int
 
 
+@dataclass(frozen=True)
+class ByRule:
+    """The decisions of a model that does not follow the tree.
+
+    Parameters
+    ----------
+    rule : {"cost", "probability"}
+        What the model decides by.
+    differing : float
+        Share of the new cases for which the decision is not the tree's.
+    expected : float
+        Mean probability that the model's decision is right.
+    accuracy : float or None
+        Share of right decisions among the known outcomes of classes that the tree knows.
+    expected_cost, expected_tree_cost : float or None
+        Mean cost of a case that the probabilities predict, by the model's and by the tree's
+        decisions; None without costs.
+    cost, tree_cost : float or None
+        The same for the known outcomes.
+    """
+
+    rule: str
+    differing: float
+    expected: float
+    accuracy: float | None
+    expected_cost: float | None
+    expected_tree_cost: float | None
+    cost: float | None
+    tree_cost: float | None
+
+
+def own_decisions(count):
+    """Return the decisions of the model as :class:`ByRule`; None if it follows the tree."""
+    own = count.own
+    if own is None:
+        return None
+    priced, known = own.matrix is not None, own.outcomes > 0
+    expected = (own.expected_costs / own.rows).tolist() if priced else (None, None)
+    realised = (own.costs / own.outcomes).tolist() if priced and known else (None, None)
+    return ByRule(
+        rule=own.model.decide,
+        differing=own.differing / own.rows,
+        expected=own.hoped / own.rows,
+        accuracy=own.right / own.outcomes if known else None,
+        expected_cost=expected[0],
+        expected_tree_cost=expected[1],
+        cost=realised[0],
+        tree_cost=realised[1],
+    )
+
+
 def expected_accuracy(count, confidence):
     """Return the :class:`Expected` accuracy."""
     reference = count.expectation

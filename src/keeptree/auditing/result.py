@@ -8,7 +8,7 @@ from keeptree.annotations import Filename
 from keeptree.auditing.classes import ClassChange
 from keeptree.auditing.columns import LEAST_SHARE, ColumnChange
 from keeptree.auditing.leaves import LeafChange
-from keeptree.auditing.performance import Expected, Realised
+from keeptree.auditing.performance import ByRule, Expected, Realised
 from keeptree.auditing.words import tell_audit, tell_verdict
 from keeptree.data.labels import plain
 from keeptree.notebook import framed_text
@@ -51,6 +51,9 @@ class Audit:
         Whether the outcomes differ from the training sample only in the shares of the classes.
     ignored : tuple of str
         Columns of the new data that the model does not know, so they are not compared.
+    by_rule : ByRule or None
+        The decisions of a model that decides by cost or probability; None if it follows the tree,
+        which all other figures are about.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Audit:
     estimate_off: bool
     shares_only: bool
     ignored: tuple[str, ...] = ()
+    by_rule: ByRule | None = None
 
     @property
     def drift(self) -> bool:
@@ -153,6 +157,7 @@ class Audit:
             "aged": self.aged,
             "expected": asdict(self.expected),
             "realised": None if self.realised is None else asdict(self.realised),
+            "by_rule": None if self.by_rule is None else asdict(self.by_rule),
             "classes": [_plain(asdict(found)) for found in self.classes],
             "columns": [_plain(asdict(column)) for column in self.columns],
             "ignored": list(self.ignored),

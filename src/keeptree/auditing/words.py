@@ -56,6 +56,8 @@ def tell_audit(audit):
         yield from _tell_realised(audit)
     else:
         yield _NO_OUTCOMES
+    if audit.by_rule:
+        yield tell_rule(audit)
     changed = [column for column in audit.columns if column.changed]
     if changed:
         yield ""
@@ -71,6 +73,29 @@ def tell_audit(audit):
         yield ""
         yield "Leaves whose share of right decisions differs from what was expected at fit:"
         yield from (f"  {tell_leaf(leaf)}" for leaf in leaves)
+
+
+def tell_rule(audit):
+    """Return the figures of a model that does not follow the tree; "" if it does."""
+    found = audit.by_rule
+    if found is None:
+        return ""
+    told = (
+        f"All this is about the tree's decisions. By {found.rule}, the model decides "
+        f"{percent(found.differing)} of the cases differently. Its decisions are expected to be "
+        f"right for {percent(found.expected)}"
+    )
+    if found.expected_cost is not None:
+        told += (
+            f" and to cost {found.expected_cost:.3g} a case ({found.expected_tree_cost:.3g} by the "
+            "tree)"
+        )
+    if found.accuracy is None:
+        return f"{told}."
+    told += f". Of the known outcomes, they are right for {percent(found.accuracy)}"
+    if found.cost is not None:
+        told += f" and cost {found.cost:.3g} a case ({found.tree_cost:.3g} by the tree)"
+    return f"{told}."
 
 
 def tell_column(column):

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from keeptree.data.columns import REFUSED
 from keeptree.data.copies import find_copies
 from keeptree.data.observed import observe
 from keeptree.tree import Tree
@@ -116,11 +117,7 @@ class Sample:
         """
         if self.tree.feature_names != tree.feature_names:
             return None
-        # A label known to only one of the trees cannot be translated.
-        rules = (self.tree.unknown != -1).any() or (tree.unknown != -1).any()
-        if rules and self.tree.categories != tree.categories:
-            return None
-        X = _recode(self.X, self.tree.categories, tree.categories)
+        X = _recode(self.X, self.tree, tree)
         return None if X is None else Sample(tree, X, self.y, self.weight, more=self.more)
 
 
@@ -133,18 +130,29 @@ def stratified_part(labels, most):
 
 
 def _recode(X, known, wanted):
-    """Return translated category codes; None if a category has no code."""
-    if known == wanted:
+    """Return the category codes of one tree as those of another; None if a category has no code.
+
+    A category that the other tree does not know is treated as this tree treats unseen ones.
+    """
+    if known.categories == wanted.categories and (known.unknown == wanted.unknown).all():
         return X
-    if len(known) != len(wanted):
+    if len(known.categories) != len(wanted.categories):
         return None
     X = X.copy()
-    for f, (old, new) in enumerate(zip(known, wanted, strict=True)):
-        if old == new:
+    for f, (old, new) in enumerate(zip(known.categories, wanted.categories, strict=True)):
+        if old is None and new is None:
             continue
-        if old is None or new is None or not set(new) <= set(old):
+        if old is None or new is None:
             return None
-        position = {label: code for code, label in enumerate(new)}
-        codes = np.array([*(position.get(label, np.nan) for label in old), np.nan])
+        rest, unseen = int(known.unknown[f]), int(wanted.unknown[f])
+        position = {label: code for code, label in enumerate(new) if code != unseen}
+        names = [None if code == rest else label for code, label in enumerate(old)]
+        if not set(position) <= set(names):
+            return None  # unseen rows of the first tree may have a label of the second
+        used = np.unique(X[~np.isnan(X[:, f]), f]).astype(np.int64)
+        if unseen == REFUSED and not all(names[code] in position for code in used.tolist()):
+            return None
+        other = unseen if unseen >= 0 else np.nan
+        codes = np.array([*(position.get(name, other) for name in names), np.nan])
         X[:, f] = codes[np.where(np.isnan(X[:, f]), len(old), X[:, f]).astype(np.int64)]
     return X

@@ -343,15 +343,20 @@ class _Leaf:
         if not open_columns:
             return []
         f = max(open_columns, key=lambda f: abs(point[f] - self.row[f]) * self.search.factor[f])
-        stays = {**limits, f: (self.row[f], self.row[f])}
-        parts, its_used = [(stays, used)], used | {f}
+        parts, its_used = [(self._keeping(limits, [f]), used)], used | {f}
         if len(its_used) + changes < self.search.most:
             parts.append((limits, its_used))
         # The maximum number of columns has changed, so all others must keep their values.
         elif len(its_used) + changes == self.search.most:
-            rest = {g: limits[g] if g in its_used else (self.row[g],) * 2 for g in self.columns}
-            parts.append((rest, its_used))
-        return parts
+            rest = [g for g in self.columns if g not in its_used]
+            parts.append((self._keeping(limits, rest), its_used))
+        return [(part, its_used) for part, its_used in parts if part is not None]
+
+    def _keeping(self, limits, columns):
+        """Return the limits if some columns keep their values; None if a value is outside."""
+        if any(not limits[f][0] <= self.row[f] <= limits[f][1] for f in columns):
+            return None
+        return {**limits, **{f: (self.row[f], self.row[f]) for f in columns}}
 
     def _n_nominal(self):
         return sum(1 for f, code in self._categories() if code != self.row[f])

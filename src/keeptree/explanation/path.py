@@ -17,7 +17,7 @@ def distance_unit(metric):
     return "in your scales" if metric.scales is not None else _UNITS[metric.kind]
 
 
-def collect_path(subject, row, leaf, near):
+def collect_path(subject, row, leaf, near, unseen=None):
     """Return the tests that an encoded row passes on its path to a leaf.
 
     Parameters
@@ -30,6 +30,8 @@ def collect_path(subject, row, leaf, near):
         Leaf of the case; if a missing value is shared among leaves, the one with the largest share.
     near : float
         Maximum distance from the other side of a test, in the metric, to count as near.
+    unseen : dict, optional
+        Column -> label of the case that the tree reads as its category for unseen labels.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def collect_path(subject, row, leaf, near):
         nearest possible value on the other side; None if it is unknown), ``near``, ``share`` (of
         the case that follows this path; 1 unless a missing value is divided) and ``text``.
     """
-    tree, observed = subject.tree, subject.observed
+    tree, observed, unseen = subject.tree, subject.observed, unseen or {}
     cuts, steps = Cuts(tree, None if observed is None else observed.step), []
     lifted = tree.lift(row[None])[0]
     for child in tree.path(leaf)[1:]:
@@ -52,6 +54,7 @@ def collect_path(subject, row, leaf, near):
             value = None if missing else float(value)
         else:
             value = None if missing else tree.categories[branch.feature][int(value)]
+            value = unseen.get(branch.feature, value)
         share = float(tree.shares[child]) if missing and tree.missing[node] == SHARE else 1.0
         step = {
             "node": node,
@@ -64,7 +67,9 @@ def collect_path(subject, row, leaf, near):
             "near": distance is not None and distance <= near,
             "share": share,
         }
-        steps.append({**step, "text": _tell(step, branch)})
+        text = _tell(step, branch)
+        text += " (an unseen category)" if branch.feature in unseen and not numeric else ""
+        steps.append({**step, "text": text})
     return steps
 
 

@@ -1,5 +1,6 @@
 """Explain one case: collect the reasons for a decision in a dict."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -7,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from keeptree import __version__
 from keeptree.data.labels import label_codes, plain
-from keeptree.explanation.constraints import observed_grid
+from keeptree.data.table import column_values
+from keeptree.explanation.constraints import observed_grid, read_constraints
 from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path, distance_unit
@@ -84,7 +86,8 @@ def explain(
         raise ValueError(
             f"explain takes one case, but x has {len(encoded)} rows; give one of them."
         )
-    return Story(_collect(subject, encoded, near, constraints))
+    unseen = {} if subject.transformers else _unseen_labels(subject.tree, rows, encoded)
+    return Story(_collect(subject, encoded, near, unseen, constraints))
 
 
 class Story:
@@ -133,8 +136,9 @@ class Story:
             ``text``. ``leaves``: leaves of the case, with shares and training counts. ``distance``
             to the decision boundary in ``unit``. ``contributions``: what raised or lowered the
             probability, in log-odds of the decided class. ``change``: the result of
-            :meth:`~keeptree.explanation.change.NearestChange.to_dict`. ``trace``: steps of
-            ConfDTree. ``notes``: what is left out, and why.
+            :meth:`~keeptree.explanation.change.NearestChange.to_dict`. ``locked``: names of the
+            columns in ``fixed``. ``trace``: steps of ConfDTree. ``notes``: what is left out, and
+            why.
         """
         return self._data
 
@@ -178,7 +182,16 @@ def _named(rows, names):
     return frame.astype(dict.fromkeys(frame.columns[frame.isna().all()], object))
 
 
-def _collect(subject, encoded, near, constraints):
+def _unseen_labels(tree, rows, encoded):
+    """Return by column the labels of a case that the tree reads as its category for unseen ones."""
+    table, found = tree.select(rows), {}
+    for f, labels in enumerate(tree.categories):
+        if labels is not None and 0 <= tree.unknown[f] == encoded[0, f]:
+            found[f] = plain(column_values(table, f, np.array([0]))[0])
+    return found
+
+
+def _collect(subject, encoded, near, unseen, constraints):
     tree, row = subject.tree, encoded[0]
     label = int(tree.decide(encoded)[0])
     leaves = _leaves(tree, encoded)
@@ -190,8 +203,10 @@ def _collect(subject, encoded, near, constraints):
     elif subject.metric is None or subject.observed is None:
         notes.append("Give X, a sample, to measure distances and to find the nearest change.")
     else:
-        change = find_changes(subject, encoded, **constraints)[0].to_dict()
+        found = find_changes(subject, encoded, **constraints)[0]
+        change = (_with_labels(found, unseen) if unseen else found).to_dict()
     notes += rule_note(_rule(subject))
+    fixed = read_constraints(tree, None, fixed=constraints.get("fixed", ())).fixed
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -205,17 +220,25 @@ def _collect(subject, encoded, near, constraints):
         "probability": {"tree": own, "model": ours},
         "interval": _interval(subject, encoded, ours),
         "second_opinion": _second_opinion(tree, label, ours),
-        "values": _values(subject, row),
-        "path": collect_path(subject, row, leaves[0]["node"], near),
+        "values": _values(subject, row, unseen),
+        "path": collect_path(subject, row, leaves[0]["node"], near, unseen),
         "near": float(near),
         "leaves": leaves,
         "distance": _distance(subject, encoded),
         "unit": None if subject.metric is None else distance_unit(subject.metric),
         "contributions": collect_contributions(subject, encoded, label),
         "change": change,
+        "locked": [clean(tree.feature_name(f)) for f in sorted(fixed)],
         "trace": _trace(subject, encoded),
         "notes": notes,
     }
+
+
+def _with_labels(change, unseen):
+    """Return a nearest change that starts from the labels of unseen categories."""
+    moves = tuple(replace(m, before=unseen.get(m.feature, m.before)) for m in change.changes)
+    others = tuple(_with_labels(other, unseen) for other in change.alternatives)
+    return replace(change, changes=moves, alternatives=others)
 
 
 def _rule(subject):
@@ -274,14 +297,14 @@ def _second_opinion(tree, label, ours):
     }
 
 
-def _values(subject, row):
+def _values(subject, row, unseen):
     """Return the values of the case in the columns that the model reads."""
     tree = subject.tree
     decoded = tree.decode(row[None])[0]
     return [
         {
             "attribute": clean(tree.feature_name(f)),
-            "value": None if np.isnan(row[f]) else plain(decoded[f]),
+            "value": None if np.isnan(row[f]) else unseen.get(f, plain(decoded[f])),
         }
         for f in getattr(subject.inner, "read_columns", tree.tested).tolist()
     ]

@@ -162,7 +162,7 @@ def change(data):
         names = dict(zip(data["classes"], data["names"], strict=True))
         lines.append(tell_estimate(found["predicted"], there, names))
     lines += [f"Or it {lower_first(other['sentence'])}" for other in found["alternatives"]]
-    return lines
+    return lines + ([f"Locked: {join(data['locked'])}."] if data["locked"] else [])
 
 
 def contributions(data):

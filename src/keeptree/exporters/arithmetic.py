@@ -69,11 +69,19 @@ def leaf_average(tree, values, x):
 
 
 def is_mixed(tree, x):
-    """Return whether a value is missing in a test that shares missing values."""
-    return any(
-        rule == -1 and at is not None and x[at] != x[at]
-        for rule, at in zip(tree["missing"], tree["attribute"])
-    )
+    """Return whether a row meets a test that shares its missing value among the children."""
+    node = 0
+    while tree["children"][node]:
+        value = compared(tree, x[tree["attribute"][node]])
+        if value != value and tree["missing"][node] < 0:
+            return tree["missing"][node] == -1
+        if value != value:
+            node = tree["missing"][node]
+        elif str(node) in tree["table"]:
+            node = tree["table"][str(node)][int(value)]
+        else:
+            node = tree["children"][node][0 if value <= tree["threshold"][node] else 1]
+    return False
 
 
 def decide_mixed(tree, x):

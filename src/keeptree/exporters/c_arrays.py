@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from keeptree.tree import SHARE
-
 _WIDTH = 100
 
 
@@ -20,7 +18,8 @@ def model_arrays(data):
     if data["shares"] or data["model"]["kind"] == "confdtree":
         parts += _tree_arrays(data)
     if data["shares"]:
-        parts += _sharing_arrays(data, n_classes)
+        proportions = _node_values(data["tree"]["proportions"], n_classes)
+        parts += [array_text("double", "tree_proportions", proportions)]
     for model in [data["model"], *data["model"].get("experts", ())]:
         parts += _MODEL_ARRAYS[model["kind"]](model, n_classes)
     return "\n".join(parts)
@@ -61,20 +60,6 @@ def _tree_arrays(data):
         array_text("int", "tree_missing", tree["missing"]),
         array_text("double", "tree_share", tree["share"]),
         array_text("int", "tree_declared", tree["declared"]),
-    ]
-
-
-def _sharing_arrays(data, n_classes):
-    tree, n_values = data["tree"], len(data["columns"]) + len(data["sums"])
-    sharing = {
-        at
-        for at, rule in zip(tree["attribute"], tree["missing"], strict=True)
-        if rule == SHARE and at is not None
-    }
-    proportions = _node_values(tree["proportions"], n_classes)
-    return [
-        array_text("double", "tree_proportions", proportions),
-        array_text("int", "shares_missing", [int(at in sharing) for at in range(n_values)]),
     ]
 
 

@@ -33,23 +33,19 @@ def find_cells(tree, missing=()):
 class _Cells:
     """Walks down a tree with a box and visits all children where a missing value is shared.
 
-    A state holds the (node, share) pairs still to visit, the box so far and the leaves reached.
-    States are never modified in place.
+    A state holds the (node, share) pairs still to visit, the box so far, the leaves reached and
+    whether a missing value was shared. States are never modified in place.
     """
 
     def __init__(self, tree, missing):
         self.tree, self.missing = tree, missing
         self.cuts = Cuts(tree)
-        tests = (tree.missing == SHARE) & (tree.kind != LEAF)
-        # As in Tree.predict, the mixed proportions decide such a row even if it ends in a single
-        # leaf.
-        self.mixed = bool(self.missing & set(tree.feature[tests].tolist()))
 
     def find(self):
         """Yield the leaf, the class and the box of each cell."""
-        count, stack = 0, [(((0, 1.0),), {}, ())]
+        count, stack = 0, [(((0, 1.0),), {}, (), False)]
         while stack:
-            todo, box, reached = stack.pop()
+            todo, box, reached, mixed = stack.pop()
             if not todo:
                 count += 1
                 if count > _MOST_BOXES:
@@ -57,14 +53,17 @@ class _Cells:
                         "The missing values can be shared among the leaves in more than "
                         f"{_MOST_BOXES:,} ways; fill in some of them first."
                     )
-                yield (*self._decide(reached), box)
+                yield (*self._decide(reached, mixed), box)
                 continue
             (node, share), *rest = todo
             if self.tree.kind[node] == LEAF:
-                stack.append((tuple(rest), box, (*reached, (node, share))))
+                stack.append((tuple(rest), box, (*reached, (node, share)), mixed))
                 continue
+            mixed |= (
+                int(self.tree.feature[node]) in self.missing and self.tree.missing[node] == SHARE
+            )
             for following, narrowed in reversed(self._steps(node, share, box)):
-                stack.append(((*following, *rest), narrowed, reached))
+                stack.append(((*following, *rest), narrowed, reached, mixed))
 
     def _steps(self, node, share, box):
         """Return, for each way to continue after a test, the (node, share) pairs and the box."""
@@ -83,11 +82,11 @@ class _Cells:
             (((child, share),), {**box, f: side}) for child, side in sides if side.can_be_reached
         ]
 
-    def _decide(self, reached):
-        """Return the leaf with the largest share and the class of the mixed proportions."""
+    def _decide(self, reached, mixed):
+        """Return the leaf with the largest share and the class, which mixed proportions decide."""
         tree = self.tree
         heaviest = max(reached, key=lambda entry: entry[1])[0]
-        if not self.mixed:
+        if not mixed:
             return heaviest, int(tree.label[heaviest])
-        mixed = sum(share * tree.proportions[leaf] for leaf, share in reached)
-        return heaviest, int(tree.largest_share((mixed / mixed.sum())[None])[0])
+        shares = sum(share * tree.proportions[leaf] for leaf, share in reached)
+        return heaviest, int(tree.largest_share((shares / shares.sum())[None])[0])

@@ -77,9 +77,14 @@ def compile_polytopes(tree, metric):
     costs = metric.category_costs_.__getitem__
     leaves = list(walk_regions(tree, lambda node: (tree.children(node).tolist(), True)))
     probe = pack(tree, leaves, metric.factor_, metric.center_, costs)
-    label = _common_labels(tree, leaves, _can_be_reached(probe))
+    possible = np.array([not _is_contradictory(leaf) for leaf in leaves])
+    wide = possible & _contain_balls(probe, _THIN)
+    # Rows on a threshold can reach a leaf that is too thin to count. If it has another class, the
+    # subtree is not one region, because a row moved into it could land in that leaf.
+    touched = possible & _contain_balls(probe, -_NUDGES[-1])
+    label, shared = _common_labels(tree, leaves, wide), _common_labels(tree, leaves, touched)
     found = walk_regions(
-        tree, lambda node: (tree.children(node).tolist(), True) if label[node] == _MIXED else None
+        tree, lambda node: (tree.children(node).tolist(), True) if shared[node] == _MIXED else None
     )
     regions = [r._replace(label=int(label[r.node])) for r in found if label[r.node] >= 0]
     return pack(tree, regions, metric.factor_, metric.center_, costs)
@@ -122,10 +127,9 @@ def _cut(tree, halves, node, child):
 
 
 def _common_labels(tree, leaves, reached):
-    """Return, for each node, the class shared by all reachable leaves below it.
+    """Return, for each node, the class shared by all reached leaves below it.
 
-    ``_MIXED`` marks nodes with several classes, and ``_UNREACHABLE`` those without a reachable
-    leaf.
+    ``_MIXED`` marks nodes with several classes, and ``_UNREACHABLE`` those without a reached leaf.
     """
     label = np.full(tree.n_nodes, _UNREACHABLE)
     for region, inside in zip(leaves, reached, strict=True):
@@ -141,19 +145,23 @@ def _common_labels(tree, leaves, reached):
     return label
 
 
-def _can_be_reached(program):
-    """Return which polytopes have an interior wider than ``_THIN``."""
-    polytopes = program.polytopes
-    inside, n = _shrunk(polytopes, _THIN), len(polytopes.label)
+def _contain_balls(program, radius):
+    """Return which polytopes contain a ball of a radius in the metric.
+
+    A negative radius asks which would not be empty if each half-space were that much wider.
+    """
+    n = len(program.polytopes.label)
     rows = np.repeat(np.nan_to_num(program.center)[None], n, axis=0)
-    square, _ = _solve(inside, rows, np.arange(n))
-    with_boxes = np.isfinite(square)
-    for r in range(n):
-        part = slice(program.boxes.start[r], program.boxes.start[r + 1])
-        numeric = program.boxes.table[part] < 0
-        narrow = program.boxes.lower[part] >= program.boxes.upper[part]
-        with_boxes[r] &= not (narrow & numeric).any()
-    return with_boxes
+    square, _ = _solve(_shrunk(program.polytopes, radius), rows, np.arange(n))
+    return np.isfinite(square)
+
+
+def _is_contradictory(region):
+    """Return whether a weighted sum, or a column, must be both above and at most some threshold."""
+    upper = {half.terms: half.bound for half in region.halves if half.sign > 0}
+    narrow = [s.lower >= s.upper for s in region.box.values() if not s.nominal]
+    lower = [(half.terms, half.bound) for half in region.halves if half.sign < 0]
+    return any(narrow) or any(bound >= upper.get(terms, np.inf) for terms, bound in lower)
 
 
 def _shrunk(polytopes, by):

@@ -20,6 +20,8 @@ class Leaf:
         Cases of the leaf, and how many belong to other classes.
     others : dict
         Cases by class. If there is no ``weight``, they include the leaf's own class.
+    assigned : tuple or None
+        Name and class of a leaf such as ``risk = high``, whose ``label`` is the whole text.
     """
 
     label: object
@@ -27,6 +29,7 @@ class Leaf:
     weight: float | None = None
     errors: float | None = None
     others: dict = field(default_factory=dict)
+    assigned: tuple | None = None
 
 
 @dataclass

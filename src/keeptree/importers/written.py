@@ -26,6 +26,9 @@ _MARGIN = re.compile(r"[\s|]*")
 _OR_MISSING = re.compile(r"(\s+or\s+(missing|unseen))+$")
 _REFUSE = re.compile(r"refuse\s+unseen\s+(?=\S)")
 _PLAIN_LABEL = re.compile(r"[^,:(){}\"]*")
+_ASSIGNED = re.compile(
+    r'(?P<name>"(?:[^"\\]|\\.)*"|[^,:(){}"=<>!]*[^,:(){}"=<>!\s])\s*={1,2}\s*(?=[^\s=])'
+)
 _CASES = re.compile(r"\s*([0-9.eE+-]+)\s*(?:/\s*([0-9.eE+-]+))?\s*")
 _JOINED = re.compile(
     r"[^:\"{}]*?(?<!\S)(?P<word>and|or|&+)\s+(?P<test>(?!(?:missing|unseen)\b)[^:]*?"
@@ -71,10 +74,13 @@ def read_written(text, *, known=None):
         (rounded + lines)[0].fail(f"{_EXPECTED} below this line")
     refused = [reader.refused() for reader in refusals]
     dtype = "float32" if rounded else "float64"
-    if starts_if(branches[0].raw[branches[0].start :]):
+    in_words = starts_if(branches[0].raw[branches[0].start :])
+    if in_words:
         written = outline_lines((r.number, r.start, r.raw) for r in branches)
-        branches = [_Reader(number, raw, indent) for number, indent, raw in written]
-    sketch = build([r.line() for r in branches], known, refused=refused, compare_dtype=dtype)
+        branches = [_Reader(number, raw, indent, in_words) for number, indent, raw in written]
+    parsed = [r.line() for r in branches]
+    _read_assignments([line.leaf for line in parsed if line.leaf is not None], known)
+    sketch = build(parsed, known, refused=refused, compare_dtype=dtype)
     sketch.source.update(model="text")
     return sketch
 
@@ -85,14 +91,29 @@ def looks_written(text):
     return any(_OPERATOR.search(line) or line.lstrip().startswith(":") for line in lines)
 
 
+def _read_assignments(leaves, known):
+    """Read ``risk = high`` as the class ``high`` if all leaves assign to the same name.
+
+    If the data have a class with the whole text, the leaves stay as they are.
+    """
+    names = {None if leaf.assigned is None else leaf.assigned[0] for leaf in leaves}
+    if len(names) != 1 or None in names:
+        return
+    if known is None or not any(leaf.label in known.classes for leaf in leaves):
+        for leaf in leaves:
+            leaf.label = leaf.assigned[1]
+
+
 class _Reader:
     """Reads one line from left to right; ``at`` is the current position in it.
 
-    The text begins at ``start``, which is also the indentation unless one is given.
+    The text begins at ``start``, which is also the indentation unless one is given. ``in_words``
+    tells whether the tree is written with ``if`` and ``then``, where a leaf may be an assignment.
     """
 
-    def __init__(self, number, raw, indent=None):
+    def __init__(self, number, raw, indent=None, in_words=False):
         self.number, self.raw = number, raw.expandtabs(8).rstrip()
+        self.in_words = in_words
         self.start = self.at = _MARGIN.match(self.raw).end()
         self.indent = self.start if indent is None else indent
 
@@ -146,7 +167,18 @@ class _Reader:
         start = self.at
         if start == len(self.raw):
             self.fail("expected a class after the colon")
-        leaf = Leaf(self._label("class"), start + 1)
+        if self.in_words and starts_if(self.raw[start:]):
+            self.fail(
+                "an IF inside a branch needs a line of its own, as in `IF age <= 45 THEN` and, "
+                "indented below, `IF owner = yes THEN grant` and `ELSE refuse`"
+            )
+        found = _ASSIGNED.match(self.raw, start) if self.in_words else None
+        if found is None:
+            leaf = Leaf(self._label("class"), start + 1)
+        else:
+            self.at = found.end()
+            label, name = self._label("class"), found["name"].strip('"')
+            leaf = Leaf(self.raw[start : self.at], start + 1, assigned=(name, label))
         self._skip()
         if self.at < len(self.raw):
             self._cases(leaf)
@@ -164,7 +196,8 @@ class _Reader:
         if self.at < len(self.raw):
             if self.raw[self.at] != ":":
                 self._check_one_test()
-                self.fail(f"unexpected `{self.raw[self.at :]:.30}`; expected `: class` or nothing")
+                form = "`THEN class`" if self.in_words else "`: class`"
+                self.fail(f"unexpected `{self.raw[self.at :]:.30}`; expected {form} or nothing")
             leaf = self.leaf()
         return Line(
             number=self.number,
@@ -212,7 +245,9 @@ class _Reader:
             return self._quoted()
         found = _OPERATOR.search(self.raw, self.at)
         if found is None or not self.raw[self.at : found.start()].strip():
-            self.fail(f"{_EXPECTED}; a class follows a colon, as in `age > 45: grant`")
+            form = "THEN or ELSE" if self.in_words else "a colon"
+            example = "IF age > 45 THEN grant" if self.in_words else "age > 45: grant"
+            self.fail(f"{_EXPECTED}; a class follows {form}, as in `{example}`")
         name = self.raw[self.at : found.start()].strip()
         self.at = found.start()
         return name

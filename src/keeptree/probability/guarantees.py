@@ -167,9 +167,8 @@ class Guarantees(Savable):
             raise ValueError(f"kind={kind!r} is unknown; give 'case' or 'calibration'.")
         if not self._knows_cases:
             raise ValueError(
-                f"This {type(self).__name__} has no intervals for single cases; fit a "
-                "KeptTreeClassifier to the learner that grows the tree, or ask for "
-                "kind='calibration'."
+                f"This {type(self).__name__} has no intervals for single cases; "
+                f"{self._how_to_know_cases()}, or ask for kind='calibration'."
             )
         return self._case_intervals(rows, p, confidence)
 
@@ -184,6 +183,18 @@ class Guarantees(Savable):
     def _knows_cases(self):
         """Whether the model has intervals for single cases."""
         return False
+
+    def _how_to_know_cases(self):
+        """Return what to do to get intervals for single cases."""
+        grown = not isinstance(getattr(self, "estimator", None), Tree)
+        if not (hasattr(self, "spread_") and grown):
+            return "fit a KeptTreeClassifier to the learner that grows the tree"
+        if self.tree_.has_oblique:
+            return "trees refitted on folds test other weighted sums; use a tree without such sums"
+        return (
+            "trees refitted on folds read other columns or categories than this tree, or a class "
+            "has too few cases; use more cases, or drop rare categories"
+        )
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()

@@ -151,7 +151,7 @@ class RowScorer:
             code = np.empty(1, dtype=np.int32)
             self._decide(X, code)
             return int(code[0])
-        if len(self._sharing) and np.isnan(X[0, self._sharing]).any():
+        if len(self._sharing) and len(self._tree.shared_rows(X)):
             return int(self._tree.decide_shared(X)[0])
         return int(self._tree.label[leaf])
 

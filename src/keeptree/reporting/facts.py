@@ -52,9 +52,9 @@ def collect_rule(held, model):
     Returns
     -------
     found : dict or None
-        ``rule`` (``"cost"`` or ``"probability"``), ``right`` and ``confusion`` as in
-        :func:`collect_decisions`, and the mean ``cost`` of a case and the ``tree_cost`` that the
-        tree's decisions would have, None without costs. None if the model follows the tree.
+        ``rule`` (``"cost"`` or ``"probability"``), the results of :func:`collect_decisions`, and
+        the mean ``cost`` of a case and the ``tree_cost`` that the tree's decisions would have, None
+        without costs. None if the model follows the tree.
     """
     rule = getattr(model, "decide", "tree")
     if rule == "tree":
@@ -66,7 +66,7 @@ def collect_rule(held, model):
         costs = (float(matrix[held.truth, d].mean()) for d in (decision, held.decision))
     return {
         "rule": rule,
-        **{key: found[key] for key in ("right", "confusion")},
+        **found,
         **dict(zip(("cost", "tree_cost"), costs, strict=True)),
     }
 

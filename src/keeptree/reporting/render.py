@@ -114,7 +114,9 @@ def render(data):
             tests=tests,
             drawing=drawing,
             outline=outline_items(fold(nodes, path, MAX_NODES if data["computes"] else len(nodes))),
-            missed=list_missed(data) if data["decisions"] else [],
+            missed=list_missed({"decisions": data["by_rule"] or data["decisions"]})
+            if data["decisions"]
+            else [],
             ranking=tell_ranking(data),
         )
     )
@@ -124,12 +126,34 @@ def page_style(drawing):
     """Return the combined style sheet; the tree drawing is shown where it fits."""
     text = "\n".join(read_asset(f"css/{name}.css") for name in STYLES)
     if drawing is not None:
-        room = int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING + _SCROLLBAR
+        most = drawing_room(drawing) - 1
         text += (
-            f"@media (max-width: {room}px) {{ .views, .drawing, .for-drawing {{ display: none; }}\n"
+            f"@media (max-width: {most}px) {{ .views, .drawing, .for-drawing {{ display: none; }}\n"
             ".outline.second { display: block; } }\n"
+            f"@media screen and (max-width: {most}px) {{ .no-room {{ display: inline; }} }}\n"
         )
     return compact(text)
+
+
+def drawing_room(drawing):
+    """Return the smallest width of a window, in pixels, that shows a drawing of the tree."""
+    return int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING + _SCROLLBAR + 1
+
+
+def model_decides(data, p):
+    """Return the class that a model which does not follow the tree decides; None if it follows it.
+
+    ``p`` holds the probabilities of the case.
+    """
+    if data["decides"] == "tree":
+        return None
+    if data["decides"] == "probability":
+        return p.index(max(p))
+    expected = [
+        sum(share * cost for share, cost in zip(p, column, strict=True))
+        for column in zip(*data["costs"], strict=True)
+    ]
+    return expected.index(min(expected))
 
 
 def page_script():
@@ -214,7 +238,9 @@ def _environment():
         found_at=_found_at,
         rows_text=rows_text,
         untested_text=untested_text,
+        drawing_room=drawing_room,
         tell_rule=tell_rule,
+        model_decides=model_decides,
         interval_text=interval_text,
         verdict=verdict,
         caveat=_caveat,

@@ -28,7 +28,10 @@ def tell_facts(data):
     """
     if data["decisions"] is None:
         return [_unknown(), _check(data)]
-    return [_right(data), _missed(data), _check(data)]
+    if data["by_rule"] is None:
+        return [_right(data), _missed(data), _check(data)]
+    own = {**data, "decisions": data["by_rule"]}
+    return [_by_rule(own), _missed(own), _check(data)]
 
 
 def tell_tree(data):
@@ -42,20 +45,18 @@ def tell_tree(data):
 
 
 def tell_rule(data):
-    """Describe the decisions of a model that does not follow the tree; "" if it does."""
+    """Compare the decisions of a model that does not follow the tree with it; "" if it does."""
     found = data["by_rule"]
     if found is None:
         return ""
-    told = f"is right for {found['right']:,} of {data['n_test']:,} cases"
+    told = f"is right for {data['decisions']['right']:,} of {data['n_test']:,} cases"
     if len(data["classes"]) == 2:
-        rows = list_missed({"decisions": found})
+        rows = list_missed(data)
         rows.sort(key=lambda row: row["class"] != data["positive"])
         told = "misses " + " and ".join(
             f"{_count(row)} {_name(data, row['class'], quoted=True)}" for row in rows
         )
-    if found["cost"] is not None:
-        told += f"; a case costs {found['cost']:.3g} on average instead of {found['tree_cost']:.3g}"
-    return f"These are the tree's decisions. By {found['rule']}, the model {told}."
+    return f"These are the model's decisions, by {found['rule']}. The tree {told}."
 
 
 def tell_ranking(data):
@@ -161,6 +162,23 @@ def _right(data):
     often = of_hundred(base["right"] / n)
     in_all = f"for {base['right']:,} of {n:,}" if often == share else f"for {often}"
     return {"headline": headline, "text": [text, f"{always} {in_all}."]}
+
+
+def _by_rule(data):
+    """Return the fact on how good the decisions of a model are that does not follow the tree."""
+    found, n = data["by_rule"], data["n_test"]
+    fact = _right(data)
+    told = f"By {found['rule']}, the model is right for {found['right']:,} of {n:,} cases"
+    if found["cost"] is None:
+        fact["text"] = [f"{told}; {_interval(found)}.", *fact["text"][1:]]
+        return fact
+    return {
+        "headline": f"A case costs {found['cost']:.3g} on average",
+        "text": [
+            f"By the tree's decisions, it would cost {found['tree_cost']:.3g}.",
+            f"{told} ({of_hundred(found['right'] / n)}; {_interval(found)}).",
+        ],
+    }
 
 
 def _interval(found):

@@ -84,11 +84,19 @@ def numeric_steps(tree):
 
 
 def shared_rows(tree, X):
-    """Return the rows with a missing value in a column that some test shares among its children."""
+    """Return the rows that meet a test which shares their missing value among its children.
+
+    A missing value that no test on the way of a row reads does not count.
+    """
     columns = tree.sharing_columns
     if len(columns) == 0:
         return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(np.isnan(X[:, columns]).any(axis=1))
+    missing = np.isnan(X[:, columns])
+    rows = np.flatnonzero(missing.any(axis=1))
+    if len(rows) == 0:
+        return rows
+    leaf = route(tree, X[rows], strict=False)  # passes the first test that shares a missing value
+    return rows[(missing[rows] & tree.sharing_path[leaf]).any(axis=1)]
 
 
 def leaf_average(tree, X, values, normalise=True):

@@ -164,6 +164,17 @@ class Structure:
         return frozen(np.unique(columns[columns >= 0]))
 
     @cached_property
+    def sharing_path(self) -> NDArray[Any]:
+        """Which of the ``sharing_columns`` a sharing test reads on the path to each node."""
+        reads = np.zeros((self.n_nodes, len(self.sharing_columns)), dtype=bool)
+        for node in np.flatnonzero((self.missing == SHARE) & (self.kind != LEAF)).tolist():
+            columns = [f for f, _ in self.terms(node)] or [int(self.feature[node])]
+            reads[node, np.searchsorted(self.sharing_columns, columns)] = True
+        for nodes in self.levels[1:]:
+            reads[nodes] |= reads[self.parent[nodes]]
+        return frozen(reads)
+
+    @cached_property
     def tests_categories(self) -> bool:
         """Whether any test is nominal."""
         return bool((self.kind == NOMINAL).any())

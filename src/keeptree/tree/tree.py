@@ -321,6 +321,9 @@ class Tree(Structure):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the predicted class of each row; for a regression tree, the predicted value.
 
+        This is the class of the row's leaf. Only if a test on its way shares a missing value among
+        several children do the mixed class proportions decide.
+
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
@@ -408,7 +411,7 @@ class Tree(Structure):
         return routing.route_shares(self, X)
 
     def shared_rows(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the encoded rows with a missing value that a test shares among its children."""
+        """Return the encoded rows that meet a test which shares their missing value."""
         return routing.shared_rows(self, X)
 
     def descend(

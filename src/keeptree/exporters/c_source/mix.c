@@ -29,11 +29,20 @@ static void mix(const double *values, const double *x, double *out)
     for (int c = 0; c < N_CLASSES; c++) out[c] /= total;
 }
 
-/* Return whether a value is missing in a test that shares missing values. */
+/* Return whether a row meets a test that shares its missing value among the children. */
 static int is_mixed(const double *x)
 {
-    for (int k = 0; k < N_VALUES; k++)
-        if (shares_missing[k] && x[k] != x[k]) return 1;
+    int node = 0;
+    while (tree_child_start[node + 1] > tree_child_start[node]) {
+        const double value = COMPARED(x[tree_attribute[node]]);
+        if (value != value && tree_missing[node] < 0) return tree_missing[node] == -1;
+        if (value != value)
+            node = tree_missing[node];
+        else if (tree_table_start[node] >= 0)
+            node = tree_table[tree_table_start[node] + (int)value];
+        else
+            node = tree_child[tree_child_start[node] + (value <= tree_threshold[node] ? 0 : 1)];
+    }
     return 0;
 }
 

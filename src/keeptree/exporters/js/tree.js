@@ -52,9 +52,15 @@ export function route(tree, x) {
   return shares;
 }
 
-/** Whether the tree decides by a mixture of leaves: a test that shares lacks its value. */
+/** Whether the tree decides by a mixture of leaves: the case meets a test that shares its missing value. */
 export function isMixed(tree, x) {
-  return tree.missing.some((rule, node) => rule === SHARE && tree.attribute[node] !== null && x[tree.attribute[node]] === null);
+  let node = 0;
+  while (tree.children[node].length > 0) {
+    const value = x[tree.attribute[node]];
+    if (value === null && tree.missing[node] < 0) return tree.missing[node] === SHARE;
+    node = value === null ? tree.missing[node] : follow(tree, node, value);
+  }
+  return false;
 }
 
 /** Class of the largest share, of ties the first declared; a later one must be 1e-6 larger, as in J48. */

@@ -104,17 +104,30 @@ class Routes:
         return graph.repeat(depth, node, descend)
 
     def _find_shared(self):
-        """Which rows have a missing value where a test shares it; None if no test does."""
+        """Which rows meet a test that shares their missing value; None if no test does that.
+
+        Such a test is on the path to the leaf, which follows the heaviest child.
+        """
         tree = self._tree
-        columns = [
-            tree["attribute"][node]
-            for node, goes in enumerate(tree["missing"])
-            if goes == -1 and tree["children"][node]
+        sharing = [
+            goes == -1 and len(children) > 0
+            for goes, children in zip(tree["missing"], tree["children"], strict=True)
         ]
+        columns = sorted(
+            {at for at, shares in zip(tree["attribute"], sharing, strict=True) if shares}
+        )
         if not columns:
             return None
-        unknown = self._cases.raw.take(sorted(set(columns))).is_nan()
-        return unknown.cast(np.int64).sum().flat() > 0
+        above, todo = np.zeros((self._n_nodes + 1, len(columns)), dtype=np.int64), [0]
+        for node in todo:
+            children = tree["children"][node]
+            above[children] = above[node]
+            if sharing[node]:
+                above[children, columns.index(tree["attribute"][node])] = 1
+            todo += children
+        unknown = self._cases.raw.take(columns).is_nan().cast(np.int64)
+        read = self._cases.graph.constant(above).take(self._end, axis=0)
+        return (unknown * read).sum().flat() > 0
 
 
 def largest(shares, order, margin, least=0.0):

@@ -93,14 +93,27 @@ class TreeTexts:
         threshold = self.tree["threshold"][node]
         return largest_at_most(threshold) if self.tree["float32"] else threshold
 
-    def is_shared(self):
-        """Return the condition that a shared value is missing; None if no test shares values."""
-        shared = dict.fromkeys(
-            at
-            for at, missing in zip(self.tree["attribute"], self.tree["missing"], strict=True)
-            if at is not None and missing == SHARE
-        )
-        return " OR ".join(self.is_missing(at) for at in shared) or None
+    def is_shared(self, leaf):
+        """Return the condition that a test shares a missing value; None if no test shares values.
+
+        Such a test is on the path to ``leaf``, which follows the heaviest child.
+        """
+        leaves = {}
+        todo = [(0, ())]
+        while todo:
+            node, sharing = todo.pop()
+            if self.tree["missing"][node] == SHARE and self.tree["children"][node]:
+                sharing = (*sharing, self.tree["attribute"][node])
+            todo += [(child, sharing) for child in self.tree["children"][node][::-1]]
+            for at in () if self.tree["children"][node] else dict.fromkeys(sharing):
+                leaves.setdefault(at, []).append(str(node))
+        n_leaves = sum(not children for children in self.tree["children"])
+        texts = []
+        for at, below in leaves.items():
+            missing = self.is_missing(at)
+            reached = f"({missing}) AND {leaf} IN ({', '.join(below)})"
+            texts.append(missing if len(below) == n_leaves else reached)
+        return " OR ".join(texts) or None
 
     def is_missing(self, at):
         """Whether the value of a column is missing."""

@@ -47,7 +47,7 @@ class Formulas:
         """Return the position of the class that the tree predicts."""
         tree = self.data["tree"]
         label = self.by_leaf([str(label) for label in tree["label"]])
-        shared = self.tree.is_shared()
+        shared = self.tree.is_shared(self.leaf)
         if shared is None:
             return label
         mixed = self._mixed(tree["proportions"], "q")
@@ -67,7 +67,7 @@ class Formulas:
 
     def average_leaves(self, values, name, normalise=True):
         """Values of the leaf, averaged by share where a missing value is shared."""
-        shared = self.tree.is_shared()
+        shared = self.tree.is_shared(self.leaf)
         alone = [
             self.by_leaf([None if row is None else self.spell.value(row[c]) for row in values])
             for c in range(self.n_classes)

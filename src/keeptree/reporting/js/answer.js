@@ -3,6 +3,7 @@
 import { betweenText, classText, inHundred } from "./words.js";
 import { className, element, get, meter, nameOf, pushBar, truthOf } from "./dom.js";
 import { minus } from "./numbers.js";
+import { cheapest } from "../../exporters/js/probability.js";
 
 const MOST_BARS = 3;
 
@@ -21,6 +22,7 @@ export function drawVerdicts(data, { p, label, told, between }) {
     get("verdicts").replaceChildren(decided, element("div", "estimated", line("label", "Our estimate"), line("note", data.no_model)));
     return;
   }
+  if (data.decides !== "tree") decided.append(line("between", `By ${data.decides}, the model decides `, nameOf(data.classes[modelDecides(data, p)].label)));
   const differs = told !== label;
   const said = differs ? ["Our estimate disagrees", aside(": please check")] : ["Our estimate agrees"];
   const chance = line("big", className(data.classes[told]), `, ${inHundred(p[told])}`);
@@ -28,6 +30,11 @@ export function drawVerdicts(data, { p, label, told, between }) {
   if (between) estimated.append(line("between", betweenText(between)));
   if (p.length > 2) estimated.append(drawOdds(data, p));
   get("verdicts").replaceChildren(decided, estimated);
+}
+
+/** The class that a model decides which does not follow the tree. */
+function modelDecides({ decides, costs }, p) {
+  return decides === "cost" ? cheapest(p, costs) : p.indexOf(Math.max(...p));
 }
 
 /** Text that is hidden on a narrow screen. */
@@ -51,7 +58,7 @@ export function drawWhy(data, seen, view) {
   const parts = [element("h3", "", "Why the tree decides ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
   if (view.pushes) parts.push(element("h3", "", "What raises or lowers the estimate"), drawPushes(data, view.pushes));
   if (view.such) parts.push(line("such", view.such));
-  parts.push(element("h3", "", "What would change the decision"), line("change", tellWay(view)));
+  parts.push(element("h3", "", data.decides === "tree" ? "What would change the decision" : "What would change the tree's decision"), line("change", tellWay(view)));
   if (view.locked) parts.push(line("locked", view.locked));
   parts.push(line("note", data.caveat));
   get("why").replaceChildren(...parts);

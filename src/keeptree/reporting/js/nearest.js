@@ -15,11 +15,10 @@ export function findBoxes(tree, missing = []) {
 }
 
 function* walk(tree, missing) {
-  const mixed = tree.missing.some((rule, node) => rule === SHARE && missing.has(tree.attribute[node]));
-  const stack = [{ todo: [[0, 1]], sides: new Map(), reached: [] }];
+  const stack = [{ todo: [[0, 1]], sides: new Map(), reached: [], mixed: false }];
   let count = 0;
   while (stack.length && count < MOST_BOXES) {
-    const { todo, sides, reached } = stack.pop();
+    const { todo, sides, reached, mixed } = stack.pop();
     if (todo.length === 0) {
       count += 1;
       yield { ...decided(tree, reached, mixed), sides: [...sides.entries()].sort((a, b) => tree.order[a[0]] - tree.order[b[0]]) };
@@ -27,11 +26,12 @@ function* walk(tree, missing) {
     }
     const [[node, share], ...rest] = todo;
     if (tree.children[node].length === 0) {
-      stack.push({ todo: rest, sides, reached: [...reached, [node, share]] });
+      stack.push({ todo: rest, sides, reached: [...reached, [node, share]], mixed });
       continue;
     }
+    const shared = mixed || (tree.missing[node] === SHARE && missing.has(tree.attribute[node]));
     for (const [following, narrowed] of steps(tree, node, share, sides, missing).reverse()) {
-      stack.push({ todo: [...following, ...rest], sides: narrowed, reached });
+      stack.push({ todo: [...following, ...rest], sides: narrowed, reached, mixed: shared });
     }
   }
 }
