@@ -22,7 +22,7 @@ from keeptree.probability import further_tests, margin_expert, margin_tests
 from keeptree.probability.margin_choice import choose_margin
 from keeptree.probability.margin_expert import MarginSettings, fit_margin
 from keeptree.probability.refits import out_of_fold
-from keeptree.probability.ridge_logistic import RidgeLogistic
+from keeptree.probability.ridge_logistic import RidgeLogistic, _part_of_sum
 from keeptree.probability.soft_tests import SCALES
 from tests.reference import soft as naive
 from tests.strategies import decode, random_rows, trees
@@ -100,6 +100,35 @@ def test_the_solution_minimises_the_penalised_loss(n_classes):
     best = minimize(objective, np.zeros(6 * len(prior)), tol=1e-12).x.reshape(6, -1)
     expected = Z @ best[:5] + prior + best[5]
     np.testing.assert_allclose(F @ found.coef + found.intercept, expected, atol=1e-4)
+
+
+def test_rare_and_nearly_separate_classes_take_few_steps(monkeypatch):
+    # Nearly all curvature is in few rows, which the part that it is computed from must contain.
+    rng = np.random.default_rng(0)
+    y = rng.choice(4, size=20_000, p=[0.9, 0.095, 0.004, 0.001])
+    F = 0.05 * rng.normal(size=(len(y), 40))
+    for c in range(4):
+        F[:, 10 * c : 10 * c + 10] += (y == c)[:, None] * (rng.random((len(y), 10)) < 0.3)
+    problem, calls = RidgeLogistic(F.copy(), y, np.ones(len(y)), 4, 3.0), []
+    loss = problem._loss
+    monkeypatch.setattr(problem, "_loss", lambda theta: calls.append(1) or loss(theta))
+    problem.fit(3.0)
+    assert len(calls) < 75  # 55; more than 90 with rows at regular intervals
+    slope = loss(problem.found)[1][:-1] + problem.found[:-1] / 3
+    assert np.abs(slope - slope.mean(axis=1, keepdims=True)).max() < 1e-2
+
+
+@given(values=st.lists(st.floats(0, 1e6), min_size=1, max_size=60), most=st.integers(1, 40))
+def test_part_of_a_sum_stands_for_all_of_it_and_leaves_out_no_large_value(values, most):
+    values = np.array(values)
+    at, size = _part_of_sum(values, most)
+    assert len(at) <= max(most, len(values))
+    assert (np.diff(at) > 0).all()
+    assert size.sum() == pytest.approx(values.sum())
+    if len(values) > most:
+        assert len(at) <= most
+        large = np.flatnonzero(values > 1.001 * values.sum() / most)
+        assert np.isin(large, at).all()
 
 
 def test_probabilities_agree_with_logistic_regression_on_the_same_features(cancer, cancer_tree):
