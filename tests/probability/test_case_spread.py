@@ -118,4 +118,4 @@ def test_a_pipeline_whose_steps_cannot_be_folded_has_intervals():
     low, high = np.moveaxis(model.predict_interval(X), -1, 0)
     p = model.predict_proba(X)
     assert model.interval_kind is not None
-    assert ((low <= p) & (p <= high)).all() or model.interval_kind == "calibration"
+    assert ((low <= p) & (p <= high)).all()

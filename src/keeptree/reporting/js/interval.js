@@ -46,9 +46,9 @@ function similarCases(expert, x) {
   return square > 0 ? ((total / (total + expert.pseudo)) * total * total) / square : 0;
 }
 
-/** The interval of calibration cases with a similar probability. */
+/** The interval of calibration cases with a similar probability, widened to contain the probability. */
 function ofLevel({ edges, low, high }, model, { p }, c) {
   const found = edges[c].findIndex((edge) => p <= edge);
   const level = found < 0 ? edges[c].length : found;
-  return [low[c][level], high[c][level]];
+  return [Math.min(low[c][level], p), Math.max(high[c][level], p)];
 }
