@@ -59,8 +59,9 @@ def test_intervals_agree_with_the_formula_of_the_guide(p, variance, similar, con
     found = spread.intervals(np.array([[p]]), np.array([0]), np.array([similar]), confidence)[0, 0]
     z = norm.ppf((1 + confidence) / 2)
     middle, wilson = logit(p), logit(wilson_interval(similar * p, similar, confidence))
-    down, up = np.sqrt(1.5 * z**2 * variance + 0.3 * (wilson - middle) ** 2)
-    total = 1.5 * variance + 0.3 / (similar * p * (1 - p) + 0.25)
+    share = (4 + similar / 4) / (4 + similar)
+    down, up = np.sqrt(1.5 * z**2 * variance + share * (wilson - middle) ** 2)
+    total = 1.5 * variance + share / (similar * p * (1 - p) + 0.25)
     outer = middle * np.sqrt(1 + np.pi / 8 * total)
     ends = (middle - down, outer + up) if p > 0.5 else (outer - down, middle + up)
     np.testing.assert_allclose(found, expit(ends), rtol=1e-6, atol=1e-12)
@@ -76,6 +77,12 @@ def test_the_end_away_from_one_half_is_measured_from_the_middle_of_what_the_mean
     x, weight = np.polynomial.hermite_e.hermegauss(60)
     mean = (weight @ expit(middle + np.sqrt(REFITS * variance) * x)) / weight.sum()
     assert mean == pytest.approx(p, abs=0.02)
+
+
+def test_an_interval_without_similar_cases_covers_everything():
+    spread = CaseSpread(np.full((1, 2), 0.04))
+    ends = spread.intervals(np.array([[0.3, 0.7]]), np.array([0]), np.array([0.0]), 0.9)
+    np.testing.assert_allclose(ends[0], [[0, 1], [0, 1]], atol=1e-6)
 
 
 def test_the_variance_is_the_jackknife_variance_averaged_over_the_cases_of_a_leaf(model):

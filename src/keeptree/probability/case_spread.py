@@ -17,8 +17,9 @@ from keeptree.tree import LEAF
 
 MOST_PROBES = 2_000  # maximum number of training cases that each refitted model scores
 _TYPICAL = 20.0  # number of pseudo-cases with the mean variance that are added to each leaf
-# Shares of the two squared errors in the total; docs/guide/guarantees.md explains them.
-REFITS, NEIGHBOURS = 1.5, 0.3
+# Factors of the two squared errors. That of neighbours is 1 if there are none, and falls to 0.25;
+# with FEW cases it is midway.
+REFITS, NEIGHBOURS, FEW = 1.5, 0.25, 4.0
 LEAST_EVIDENCE = 0.25  # reciprocal of the largest variance of a share's log-odds
 _LEAST = 1e-12  # probabilities are clipped this far from 0 and 1 before taking log-odds
 
@@ -72,16 +73,17 @@ class CaseSpread:
         >>> spread.intervals(p, leaf, np.array([400.0]), 0.9)[0, 1].round(2)
         array([0.85, 0.93])
         >>> spread.intervals(p, leaf, np.array([10.0]), 0.9)[0, 1].round(2)
-        array([0.78, 0.96])
+        array([0.74, 0.97])
         """
         cases = np.maximum(similar, 1e-9)[:, None]
         middle, low, high = map(_log_odds, (p, *wilson_interval(cases * p, cases, confidence)))
         refits = REFITS * self.variance[leaf]
-        neighbours = NEIGHBOURS / (cases * p * (1 - p) + LEAST_EVIDENCE)
-        outer = middle * np.sqrt(1 + np.pi / 8 * (refits + neighbours))
+        share = (FEW + NEIGHBOURS * cases) / (FEW + cases)  # 1 far from all training cases
+        bias = share / (cases * p * (1 - p) + LEAST_EVIDENCE)
+        outer = middle * np.sqrt(1 + np.pi / 8 * (refits + bias))
         spread = norm.ppf((1 + confidence) / 2) ** 2 * refits
-        down = np.sqrt(spread + NEIGHBOURS * (middle - low) ** 2)
-        up = np.sqrt(spread + NEIGHBOURS * (high - middle) ** 2)
+        down = np.sqrt(spread + share * (middle - low) ** 2)
+        up = np.sqrt(spread + share * (high - middle) ** 2)
         ends = expit(np.minimum(middle, outer) - down), expit(np.maximum(middle, outer) + up)
         return np.stack([np.minimum(ends[0], p), np.maximum(ends[1], p)], axis=-1)
 

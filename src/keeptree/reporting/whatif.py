@@ -6,7 +6,7 @@ from keeptree.explanation.story import CONFIDENCE
 from keeptree.exporters.code import text_arrays
 from keeptree.exporters.plain import plain_tree
 from keeptree.exporters.plain_model import plain_model
-from keeptree.probability.case_spread import LEAST_EVIDENCE, NEIGHBOURS, REFITS
+from keeptree.probability.case_spread import FEW, LEAST_EVIDENCE, NEIGHBOURS, REFITS
 from keeptree.probability.kept import EXPERTS, KeptTreeClassifier
 from keeptree.progress import step
 
@@ -68,6 +68,7 @@ def _interval(model):
             "z": z,
             "refits": (REFITS * variance).tolist(),
             "neighbours": NEIGHBOURS,
+            "few": FEW,
             "evidence": LEAST_EVIDENCE,
             "kernel": EXPERTS.index("kernel"),
         }

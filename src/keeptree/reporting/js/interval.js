@@ -22,14 +22,15 @@ function leafOf(tree, shares) {
 const KINDS = { case: ofCase, calibration: ofLevel };
 
 /** The squared errors of refits and of similar cases, added in log-odds; case_spread.py explains it. */
-function ofCase({ z, refits, neighbours, evidence, kernel }, model, { p, leaf, x }, c) {
+function ofCase({ z, refits, neighbours, few, evidence, kernel }, model, { p, leaf, x }, c) {
   const n = Math.max(similarCases(model.experts[kernel], x), 1e-9);
   const around = 2 * n * p + z * z;
   const root = z * Math.sqrt(z * z + 4 * n * p * (1 - p));
   const spread = refits[leaf][c];
+  const share = (few + neighbours * n) / (few + n);
   const middle = logOdds(p);
-  const outer = middle * Math.sqrt(1 + (Math.PI / 8) * (spread + neighbours / (n * p * (1 - p) + evidence)));
-  const reach = (end) => Math.sqrt(z * z * spread + neighbours * (logOdds(end / (2 * (n + z * z))) - middle) ** 2);
+  const outer = middle * Math.sqrt(1 + (Math.PI / 8) * (spread + share / (n * p * (1 - p) + evidence)));
+  const reach = (end) => Math.sqrt(z * z * spread + share * (logOdds(end / (2 * (n + z * z))) - middle) ** 2);
   const low = logistic(Math.min(middle, outer) - reach(around - root));
   const high = logistic(Math.max(middle, outer) + reach(around + root));
   return [Math.min(low, p), Math.max(high, p)];
