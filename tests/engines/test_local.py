@@ -238,6 +238,22 @@ def test_intervals_and_sets_are_written_as_columns(tmp_path):
     assert "versicolor | virginica" in wanted
 
 
+def test_written_calibration_intervals_contain_the_estimate(tmp_path):
+    """Also if it is poorly calibrated: here, the calibration cases have random classes."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    model.calibrate(X, np.random.default_rng(0).permutation(y))
+    X.to_csv(tmp_path / "new.csv", index=False)
+    kt.predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv", interval=0.9)
+    found = pd.read_csv(tmp_path / "out.csv")
+    p = found[[f"probability_{c}" for c in model.classes_]].to_numpy()
+    low, high = (
+        found[[f"{end}_{c}" for c in model.classes_]].to_numpy() for end in ("low", "high")
+    )
+    assert ((low <= p) & (p <= high)).all()
+    assert ((low == p) | (high == p)).mean() > 0.9
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

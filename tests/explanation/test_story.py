@@ -530,3 +530,18 @@ def test_a_story_shows_the_label_of_an_unseen_category():
         values = {item["attribute"]: item["value"] for item in story.to_dict()["values"]}
         assert values["colour"] == "<purple>"
     assert "unseen" not in kt.explain(model, X.iloc[1]).text
+
+
+def test_the_story_and_the_report_show_an_interval_that_contains_the_estimate(cancer, tmp_path):
+    """Also if it is poorly calibrated: here, the calibration cases have random classes."""
+    X, y, tree = cancer
+    model = kt.SoftTreeClassifier(tree).fit(X, y)
+    model.calibrate(X, np.random.default_rng(0).permutation(y))
+    for row in range(0, 569, 40):
+        data = kt.explain(model, X.iloc[row]).to_dict()
+        ends, p = np.array(data["interval"]["ends"]), np.array(data["probability"]["model"])
+        assert ((ends[:, 0] <= p) & (p <= ends[:, 1])).all()
+    for case in kt.report(model, X, y, tmp_path / "page.html")["cases"]:
+        told = case["p"][np.argmax(case["p"]) if case["disagrees"] else case["decision"]]
+        low, high = case["between"]
+        assert low <= told <= high

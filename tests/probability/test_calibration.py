@@ -63,8 +63,9 @@ def test_levels_are_isotonic_regressions_with_the_case_added_to_either_class(see
         assert events / cases == pytest.approx(share)
         interval = found.intervals(np.array([[1 - value, value]]), 0.9)[0, 1]
         low, high = accuracy_interval(events / cases, cases, 0.9)
-        assert interval[0] == pytest.approx(min(low, found.low[1][level]))
-        assert interval[1] == pytest.approx(max(high, found.high[1][level]))
+        # The interval is widened to contain the estimate.
+        assert interval[0] == pytest.approx(min(low, found.low[1][level], value))
+        assert interval[1] == pytest.approx(max(high, found.high[1][level], value))
 
 
 @settings(deadline=None)
@@ -143,6 +144,15 @@ def test_intervals_contain_the_mean_true_probability_of_similar_cases():
             low, high = interval[part].mean(axis=0)
             inside.append(low < truth[part, 1].mean() < high)
     assert np.mean(inside) > 0.75
+
+
+def test_a_poorly_calibrated_estimate_is_an_end_of_its_interval():
+    """The other end still contains the share of the calibration cases."""
+    p = np.column_stack([np.full(200, 0.1), np.full(200, 0.9)])
+    y = (np.arange(200) % 10 < 5).astype(int)  # half of the cases belong to each class
+    interval = calibrate(p, y, HELD_OUT).intervals(p[:1], 0.9)[0]
+    np.testing.assert_allclose(interval[:, 0], [0.1, 0.44], atol=0.01)
+    np.testing.assert_allclose(interval[:, 1], [0.56, 0.9], atol=0.01)
 
 
 def test_a_model_without_held_out_cases_asks_for_calibration():

@@ -29,8 +29,7 @@ def check_nested(model, X):
         assert ((low >= 0) & (low <= high) & (high <= 1)).all()
         assert (np.diff(low, axis=0) <= 1e-12).all()
         assert (np.diff(high, axis=0) >= -1e-12).all()
-        if kind == "case":
-            assert ((low <= p) & (p <= high)).all()
+        assert ((low <= p) & (p <= high)).all()
     return sets
 
 
@@ -46,7 +45,8 @@ def test_sets_and_intervals_grow_with_their_level(seed, n, n_classes):
     sets = np.array([calibration.sets(new, level) for level in LEVELS])
     assert (sets[:-1] <= sets[1:]).all()
     ends = np.array([calibration.intervals(new, level) for level in LEVELS])
-    assert (ends[..., 0] <= ends[..., 1]).all()
+    assert (ends[..., 0] <= new).all()
+    assert (new <= ends[..., 1]).all()
     assert (np.diff(ends[..., 0], axis=0) <= 1e-12).all()
     assert (np.diff(ends[..., 1], axis=0) >= -1e-12).all()
     # A class with too few cases for the level is in every set.

@@ -109,12 +109,18 @@ class Calibration:
         return sets
 
     def intervals(self, p, confidence):
-        """Return the lower and upper ends of the probability of each class: (n, n_classes, 2)."""
+        """Return the lower and upper ends of the probability of each class: (n, n_classes, 2).
+
+        They are those of the probability's level, widened to contain the probability itself, which
+        is displayed beside them. An end that equals the probability means that the calibration
+        cases suggest another one.
+        """
         ends = np.empty((*p.shape, 2))
         levels = zip(self.edges, *self.levels(confidence), strict=True)
         for c, (edges, low, high) in enumerate(levels):
             level = np.searchsorted(edges, p[:, c], side="left")
-            ends[:, c] = np.column_stack([low, high])[level]
+            ends[:, c, 0] = np.minimum(np.take(low, level), p[:, c])
+            ends[:, c, 1] = np.maximum(np.take(high, level), p[:, c])
         return ends
 
     def levels(self, confidence):

@@ -16,7 +16,11 @@ from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF
 
 MOST_PROBES = 2_000  # maximum number of training cases that each refitted model scores
-_TYPICAL = 2.0  # number of pseudo-cases with the mean variance that are added to each leaf
+_TYPICAL = 20.0  # number of pseudo-cases with the mean variance that are added to each leaf
+# Factors of the two squared errors. That of neighbours is 1 if there are none, and falls to 0.25;
+# with FEW cases it is midway.
+REFITS, NEIGHBOURS, FEW = 1.5, 0.25, 4.0
+LEAST_EVIDENCE = 0.25  # reciprocal of the largest variance of a share's log-odds
 _LEAST = 1e-12  # probabilities are clipped this far from 0 and 1 before taking log-odds
 
 
@@ -42,9 +46,14 @@ class CaseSpread:
     def intervals(self, p, leaf, similar, confidence):
         """Return the lower and upper ends of each probability: shape (n, n_classes, 2).
 
-        The result is the union of two intervals. The first is the probability plus and minus its
-        spread over refits, in log-odds. The second is Wilson's interval for a share that is
-        estimated from as many cases as are similar to this one.
+        Two squared errors are added, in log-odds. The first is the spread over refits, which is the
+        variance of the estimate. The second is the distance to the end of Wilson's interval for a
+        share that is estimated from as many cases as are similar to this one. It stands for the
+        bias: the experts generalise most where few cases are similar.
+
+        The estimate is about the mean of the probabilities that the case may have, and the mean is
+        closer to 1/2 than most of them. The end away from 1/2 is therefore measured from the
+        log-odds in their middle, by MacKay's approximation of the mean of a logistic function.
 
         Parameters
         ----------
@@ -62,15 +71,20 @@ class CaseSpread:
         >>> spread = CaseSpread(np.array([[0.04, 0.04]]))
         >>> p, leaf = np.array([[0.1, 0.9]]), np.array([0])
         >>> spread.intervals(p, leaf, np.array([400.0]), 0.9)[0, 1].round(2)
-        array([0.87, 0.93])
+        array([0.85, 0.93])
         >>> spread.intervals(p, leaf, np.array([10.0]), 0.9)[0, 1].round(2)
-        array([0.65, 0.98])
+        array([0.74, 0.97])
         """
-        middle = logit(np.clip(p, _LEAST, 1 - _LEAST))
-        reach = norm.ppf((1 + confidence) / 2) * np.sqrt(self.variance[leaf])
         cases = np.maximum(similar, 1e-9)[:, None]
-        low, high = wilson_interval(cases * p, cases, confidence)
-        ends = np.minimum(expit(middle - reach), low), np.maximum(expit(middle + reach), high)
+        middle, low, high = map(_log_odds, (p, *wilson_interval(cases * p, cases, confidence)))
+        refits = REFITS * self.variance[leaf]
+        share = (FEW + NEIGHBOURS * cases) / (FEW + cases)  # 1 far from all training cases
+        bias = share / (cases * p * (1 - p) + LEAST_EVIDENCE)
+        outer = middle * np.sqrt(1 + np.pi / 8 * (refits + bias))
+        spread = norm.ppf((1 + confidence) / 2) ** 2 * refits
+        down = np.sqrt(spread + share * (middle - low) ** 2)
+        up = np.sqrt(spread + share * (high - middle) ** 2)
+        ends = expit(np.minimum(middle, outer) - down), expit(np.maximum(middle, outer) + up)
         return np.stack([np.minimum(ends[0], p), np.maximum(ends[1], p)], axis=-1)
 
 
@@ -90,13 +104,17 @@ def measure_spread(tree, leaf, refits):
     -----
     Models that leave out one of k parts differ less than models of independent samples. Their
     variance is therefore multiplied by k - 1 (delete-a-group jackknife). The variance of one case
-    over a few replicates is rough, so it is averaged over the cases of a leaf, together with two
+    over a few replicates is rough, so it is averaged over the cases of a leaf, together with 20
     pseudo-cases that have the mean variance of the sample.
     """
-    odds = logit(np.clip(refits, _LEAST, 1 - _LEAST))
+    odds = _log_odds(refits)
     variance = (len(refits) - 1) * odds.var(axis=0)
     sums = np.zeros((tree.n_nodes, refits.shape[2]))
     np.add.at(sums, leaf, variance)
     cases = np.bincount(leaf, minlength=tree.n_nodes)
     mean = (sums + _TYPICAL * variance.mean(axis=0)) / (cases + _TYPICAL)[:, None]
     return CaseSpread(np.where((tree.kind == LEAF)[:, None], mean, 0.0))
+
+
+def _log_odds(p):
+    return logit(np.clip(p, _LEAST, 1 - _LEAST))

@@ -118,8 +118,9 @@ class Guarantees(Savable):
             ``"case"``: an interval for each single case, which is wide if trees refitted on parts
             of the sample disagree, or if few training cases are similar. ``"calibration"``: an
             interval for all cases with a similar probability, which is the union of the two
-            probabilities of a Venn-Abers predictor and Wilson's interval for the share of
-            calibration cases. None: ``"case"`` if the model supports it, else ``"calibration"``.
+            probabilities of a Venn-Abers predictor, Wilson's interval for the share of calibration
+            cases, and the estimate. None: ``"case"`` if the model supports it, else
+            ``"calibration"``.
 
         Returns
         -------
@@ -128,11 +129,14 @@ class Guarantees(Savable):
 
         Notes
         -----
+        An interval always contains the estimate. ``"calibration"`` needs calibration cases; an
+        interval of which the estimate is an end means that they suggest another figure.
+
         Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
         ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
-        guide shows the coverage measured where the truth is known. These intervals always contain
-        the estimate. ``"calibration"`` needs calibration cases, and a poorly calibrated estimate
-        may lie outside its interval.
+        guide shows the coverage measured where the truth is known. At a level of 90 %, it was
+        89 % to 97 % on average, by kind of problem, and 83 % in the worst problem. It is lowest if
+        the truth has a step.
 
         Examples
         --------
@@ -143,7 +147,7 @@ class Guarantees(Savable):
         >>> model.predict_proba(X[[73]])[:, 0].round(2)
         array([0.21])
         >>> model.predict_interval(X[[73]])[:, 0].round(2)
-        array([[0.04, 0.66]])
+        array([[0.01, 0.76]])
         >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
         array([[0.13, 0.43]])
         """

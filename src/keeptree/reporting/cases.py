@@ -52,11 +52,15 @@ def collect_cases(held, columns, rows=True):
 
 
 def _told_intervals(held):
-    """Interval of the displayed probability of each case: shape (n, 2), or None."""
+    """Interval of the displayed probability of each case: shape (n, 2), or None.
+
+    The ends are rounded outwards, so that the interval still contains the probability.
+    """
     if held.intervals is None:
         return None
     told = np.where(held.disagrees, held.ours.argmax(axis=1), held.decision)
-    return held.intervals[np.arange(len(held)), told].round(4)
+    low, high = 1e4 * held.intervals[np.arange(len(held)), told].T
+    return np.column_stack([np.floor(low + 1e-7), np.ceil(high - 1e-7)]) / 1e4
 
 
 def choose_rows(held, most):

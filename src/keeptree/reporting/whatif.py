@@ -6,6 +6,7 @@ from keeptree.explanation.story import CONFIDENCE
 from keeptree.exporters.code import text_arrays
 from keeptree.exporters.plain import plain_tree
 from keeptree.exporters.plain_model import plain_model
+from keeptree.probability.case_spread import FEW, LEAST_EVIDENCE, NEIGHBOURS, REFITS
 from keeptree.probability.kept import EXPERTS, KeptTreeClassifier
 from keeptree.progress import step
 
@@ -62,8 +63,15 @@ def _interval(model):
     """Data that ``js/interval.js`` needs for the interval of a probability."""
     if getattr(model, "interval_kind", None) == "case":
         z, variance = float(norm.ppf((1 + CONFIDENCE) / 2)), model.spread_.variance
-        kernel = EXPERTS.index("kernel")
-        return {"kind": "case", "z": z, "variance": variance.tolist(), "kernel": kernel}
+        return {
+            "kind": "case",
+            "z": z,
+            "refits": (REFITS * variance).tolist(),
+            "neighbours": NEIGHBOURS,
+            "few": FEW,
+            "evidence": LEAST_EVIDENCE,
+            "kernel": EXPERTS.index("kernel"),
+        }
     if getattr(model, "interval_kind", None) is None:
         return None
     low, high = model.calibration_.levels(CONFIDENCE)

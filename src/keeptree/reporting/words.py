@@ -131,7 +131,9 @@ def interval_text(data):
     if data["whatif"]["interval"]["kind"] == "calibration":
         return (
             "With 90% confidence, between 91 and 99 in 100 cases with such an estimate belong to "
-            "the class. This holds for these cases taken together, not for each of them."
+            "the class. This holds for these cases taken together, not for each of them. The "
+            "interval is widened to contain the estimate: if the estimate is one of its ends, the "
+            "calibration cases suggest another figure."
         )
     return (
         "How far the estimate may be off for this case. The interval is wide if trees grown on "

@@ -21,17 +21,24 @@ function leafOf(tree, shares) {
 
 const KINDS = { case: ofCase, calibration: ofLevel };
 
-/** The spread over refits, in log-odds, joined with Wilson's interval among similar cases. */
-function ofCase({ z, variance, kernel }, model, { p, leaf, x }, c) {
-  const inside = Math.min(Math.max(p, 1e-12), 1 - 1e-12);
-  const middle = Math.log(inside / (1 - inside));
-  const reach = z * Math.sqrt(variance[leaf][c]);
+/** The squared errors of refits and of similar cases, added in log-odds; case_spread.py explains it. */
+function ofCase({ z, refits, neighbours, few, evidence, kernel }, model, { p, leaf, x }, c) {
   const n = Math.max(similarCases(model.experts[kernel], x), 1e-9);
   const around = 2 * n * p + z * z;
   const root = z * Math.sqrt(z * z + 4 * n * p * (1 - p));
-  const low = Math.min(logistic(middle - reach), (around - root) / (2 * (n + z * z)), p);
-  const high = Math.max(logistic(middle + reach), (around + root) / (2 * (n + z * z)), p);
-  return [Math.max(low, 0), Math.min(high, 1)];
+  const spread = refits[leaf][c];
+  const share = (few + neighbours * n) / (few + n);
+  const middle = logOdds(p);
+  const outer = middle * Math.sqrt(1 + (Math.PI / 8) * (spread + share / (n * p * (1 - p) + evidence)));
+  const reach = (end) => Math.sqrt(z * z * spread + share * (logOdds(end / (2 * (n + z * z))) - middle) ** 2);
+  const low = logistic(Math.min(middle, outer) - reach(around - root));
+  const high = logistic(Math.max(middle, outer) + reach(around + root));
+  return [Math.min(low, p), Math.max(high, p)];
+}
+
+function logOdds(p) {
+  const inside = Math.min(Math.max(p, 1e-12), 1 - 1e-12);
+  return Math.log(inside / (1 - inside));
 }
 
 function logistic(value) {
@@ -46,9 +53,9 @@ function similarCases(expert, x) {
   return square > 0 ? ((total / (total + expert.pseudo)) * total * total) / square : 0;
 }
 
-/** The interval of calibration cases with a similar probability. */
+/** The interval of calibration cases with a similar probability, widened to contain the probability. */
 function ofLevel({ edges, low, high }, model, { p }, c) {
   const found = edges[c].findIndex((edge) => p <= edge);
   const level = found < 0 ? edges[c].length : found;
-  return [low[c][level], high[c][level]];
+  return [Math.min(low[c][level], p), Math.max(high[c][level], p)];
 }
