@@ -2,7 +2,8 @@
 
 The data are simulated, with a known relation between attributes and outcome, and shifted in five
 ways. The tables show the expected accuracy and how often an audit raises an alarm. Options:
---repeats (audits per shift), --resamples (audits of unshifted data). If NannyML is installed, it
+--repeats (audits per shift), --resamples (audits of unshifted data, and files scored with
+``predict --strict``). If NannyML is installed, it
 monitors the same models for comparison; its requirements differ from ours, so use a separate
 environment.
 """
@@ -163,8 +164,30 @@ def false_alarms(resamples, seed=1):
     return np.mean(alarms, axis=0)  # the last is NaN without NannyML
 
 
+def refused_files(resamples, n_train, n_new, seed=2):
+    """Return the shares of unshifted files that ``predict --strict`` refuses and that have values
+    outside the training range; a twentieth of the numbers is missing.
+    """
+    found = []
+    for k in track(range(resamples), f"Strict, {n_train:,} and {n_new:,} rows"):
+        if k % 10 == 0:
+            rng = np.random.default_rng([seed, n_train, n_new, k])
+            X, y = draw(rng, n_train)
+            learner = kt.C45Classifier(min_samples_leaf=20)
+            model = kt.SmoothedTreeClassifier(learner).fit(make_gaps(X, rng), y)
+        new = kt.unfamiliar(model, make_gaps(draw(rng, n_new)[0], rng))
+        found.append([new.unexpected, any(column.outside for column in new.columns)])
+    return np.mean(found, axis=0)
+
+
+def make_gaps(X, rng, share=0.05):
+    """Return the rows with a share of the numbers missing at random."""
+    numbers = X.select_dtypes("number")
+    return X.assign(**numbers.mask(rng.random(numbers.shape) < share))
+
+
 def main():
-    """Print both tables."""
+    """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--resamples", type=int, default=200)
@@ -205,6 +228,14 @@ def main():
         f"without outcomes, {100 * seeing:.1f}% with them; "
         + ("NannyML is not installed.\n" if np.isnan(nanny) else f"NannyML {100 * nanny:.1f}%.\n")
     )
+    sizes = [(1000, 1000), (1000, 20_000), (10_000, 1000)]
+    rows = [
+        [f"{n_train:,}", f"{n_new:,}", *(f"{100 * share:.1f}" for share in shares)]
+        for n_train, n_new in sizes
+        for shares in [refused_files(options.resamples, n_train, n_new)]
+    ]
+    console.print(f"\n{options.resamples} unshifted files with six numeric columns; in %.\n")
+    console.print(make_table(["Training", "New", "Refused by --strict", "A value outside"], rows))
 
 
 if __name__ == "__main__":

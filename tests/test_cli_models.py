@@ -684,6 +684,20 @@ def test_predict_reports_unfamiliar_values_and_strict_refuses_them(capsys, saved
     assert main(["predict", str(saved), "train.csv", "--strict", "--out", "good.csv"]) == 0
 
 
+def test_strict_accepts_what_chance_explains(capsys, saved):
+    """One value just outside the range is no reason to refuse the file of a nightly job."""
+    frame = draw(200, seed=5)
+    frame.loc[0, "age"] = 90
+    frame.to_csv("one_outside.csv", index=False)
+    call = ["predict", str(saved), "one_outside.csv", "--strict", "--out", "one_scored.csv"]
+    assert main(call) == 0
+    assert "age lies outside 18 to 89 in 1 row" in capsys.readouterr().out
+    frame.loc[:30, "age"] = 90
+    frame.to_csv("one_outside.csv", index=False)
+    assert main(call) == 2
+    assert "in 31 rows (15.5%, more than chance explains)" in capsys.readouterr().err
+
+
 def test_predict_strict_prints_all_rows_on_standard_output(saved, folder):
     call = ["predict", str(saved), "train.csv", "--out", "-"]
     assert keeptree(*call, "--strict", cwd=folder).stdout == keeptree(*call, cwd=folder).stdout

@@ -66,7 +66,8 @@ def _arguments(parser):
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="write nothing and exit with code 2 if the data contain anything not seen in training",
+        help="write nothing and exit with code 2 if the data contain unseen categories, or more "
+        "missing values or values outside the training range than chance explains",
     )
     parser.add_argument(
         "--excel-safe",
