@@ -62,6 +62,52 @@ def test_a_shifted_column_is_named_and_the_expected_accuracy_is_adjusted(model):
     assert abs(result.expected.accuracy - result.realised.accuracy) < 0.02
 
 
+def test_small_changes_are_reported_as_too_small_and_not_as_chance():
+    """With many cases a change may be far beyond chance and still too small to matter."""
+    X, y = draw(20_000, 60)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(min_samples_leaf=400)).fit(X, y)
+    result = kt.audit(model, draw(20_000, 61, income=0.08)[0])
+    income = next(column for column in result.columns if column.name == "income")
+    assert income.p_values["distribution"] < 1e-6
+    assert (income.changed, income.slight) == ((), ("distribution",))
+    assert not result.drift
+    assert "by more than chance in income, but by too little to matter" in result.verdict
+    assert "look like" not in result.verdict
+    assert "by more than chance, but by too little to matter:\n  income: distribution" in str(
+        result
+    )
+    assert "within chance" not in result.to_html()
+    assert "income changed by more than chance, but by too little" in result.to_html()
+    assert [c["slight"] for c in result.to_dict()["columns"] if c["slight"]] == [["distribution"]]
+    assert "within chance" in kt.audit(model, draw(2000, 62)[0]).to_html()
+
+
+def test_a_label_shift_is_mentioned_without_outcomes(model):
+    X, _ = draw_classes(1500, 30, 0.85)
+    result = kt.audit(model, X)
+    repaid = next(found for found in result.expected_classes if found.name == "repaid")
+    assert repaid.share == pytest.approx(model.predict_proba(X)[:, 1].mean())
+    assert repaid.share_before == pytest.approx((draw(2000, 0)[1] == "repaid").mean(), abs=0.02)
+    assert repaid.changed
+    assert result.drift
+    now, before = f"{100 * repaid.share:.1f}%", f"{100 * repaid.share_before:.1f}%"
+    told = f"the probabilities expect {now} of the cases to be repaid ({before} at fit)"
+    assert told in result.verdict
+    assert f"repaid {now} ({before} at fit). They have changed by more than chance" in str(result)
+    assert f"repaid {now} ({before} at fit)" in result.to_html()
+    assert result.to_dict()["expected_classes"][1]["changed"] is True
+
+
+def test_the_expected_class_shares_are_compared_without_false_alarms(model):
+    changed = [kt.audit(model, draw(n, 70)[0]).expected_classes for n in (1, 5, 30, 300, 3000)]
+    assert not any(found.changed for classes in changed for found in classes)
+    p_values = [
+        next(iter(kt.audit(model, draw(500, seed)[0]).expected_classes)).p_value
+        for seed in range(100, 140)
+    ]
+    assert 1 <= sum(p < 0.25 for p in p_values) <= 20  # neither too large nor too small
+
+
 def test_a_broken_sensor_new_categories_and_missing_values_are_distinguished(model):
     X, _ = draw(1000, 3)
     X["job"] = X["job"].where(np.arange(1000) % 10 > 0, "gig")
@@ -173,6 +219,10 @@ def test_an_older_model_without_class_sums_can_be_audited(model, tmp_path):
     assert all(found.share_before is None for found in result.classes)
     assert "at fit)" not in str(result).split("Realised accuracy")[1].split("Calibration")[0]
     result.to_html()
+    blind = kt.audit(old, X)
+    assert all(found.share_before is None for found in blind.expected_classes)
+    assert not any(found.changed for found in blind.expected_classes)
+    assert "Expected class shares: default" in str(blind)
 
 
 def test_outcomes_may_be_missing_or_of_a_new_class(model):

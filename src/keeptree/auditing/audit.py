@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree.annotations import Filename
-from keeptree.auditing.classes import compare_classes, only_shares_changed
-from keeptree.auditing.columns import compare_columns
+from keeptree.auditing.classes import compare_classes, expected_shares, only_shares_changed
+from keeptree.auditing.columns import KINDS, compare_columns
 from keeptree.auditing.count import NEW_CLASS, NO_OUTCOME, AuditCount
 from keeptree.auditing.leaves import compare_leaves
 from keeptree.auditing.performance import (
@@ -199,13 +199,15 @@ def _conclude(count, alpha, ignored):
             f"None of the {plural(count.new_classes, 'outcome')} is a class of the tree "
             f"({join(names)}); check how they are coded."
         )
-    columns, classes, leaves = (
-        compare(count) for compare in (compare_columns, compare_classes, compare_leaves)
+    columns, classes, leaves, shares = (
+        compare(count)
+        for compare in (compare_columns, compare_classes, compare_leaves, expected_shares)
     )
     expected = expected_accuracy(count, 1 - alpha)
     realised = realised_accuracy(count, 1 - alpha)
     tests = [(column, kind, p) for column in columns for kind, p in column.p_values.items()]
     tests += [(found, "class", found.p_value) for found in classes]
+    tests += [(share, "share", share.p_value) for share in shares]
     tests += [(leaf, "leaf", leaf.p_value) for leaf in leaves if leaf.outcomes]
     tests += [(expected, "expected", expected.p_value)]
     if realised:
@@ -215,9 +217,9 @@ def _conclude(count, alpha, ignored):
         (id(what), kind) for (what, kind, _), out in zip(tests, rejected, strict=True) if out
     }
     columns = [
-        replace(c, changed=tuple(kind for kind in c.large if (id(c), kind) in significant))
-        for c in columns
+        _sort_kinds(c, [kind for kind in KINDS if (id(c), kind) in significant]) for c in columns
     ]
+    shares = [replace(s, changed=s.large and (id(s), "share") in significant) for s in shares]
     classes = [replace(c, changed=c.large and (id(c), "class") in significant) for c in classes]
     leaves = [replace(f, changed=f.large and (id(f), "leaf") in significant) for f in leaves]
     off, least = False, LEAST_LOSS + optimism(count)
@@ -238,9 +240,20 @@ def _conclude(count, alpha, ignored):
         expected=expected,
         realised=realised,
         classes=tuple(classes),
+        expected_classes=tuple(shares),
         leaves=tuple(leaves),
         fell=bool(fell),
         estimate_off=bool(off),
         shares_only=only_shares_changed(count, alpha),
         ignored=tuple(ignored),
+    )
+
+
+def _sort_kinds(column, significant):
+    """Return the column with its significant changes, divided by whether they are large."""
+    large = column.large
+    return replace(
+        column,
+        changed=tuple(kind for kind in significant if kind in large),
+        slight=tuple(kind for kind in significant if kind not in large),
     )

@@ -59,6 +59,8 @@ class ColumnChange:
         of the known values in each, ``before`` and ``now``.
     changed : tuple of str
         Kinds that differ significantly and by enough to matter.
+    slight : tuple of str
+        Kinds that differ significantly, but by too little to matter.
     """
 
     name: str
@@ -76,6 +78,7 @@ class ColumnChange:
     p_values: dict
     parts: tuple
     changed: tuple = ()
+    slight: tuple = ()
 
     @property
     def large(self):

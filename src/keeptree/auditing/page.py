@@ -3,7 +3,13 @@
 from functools import cache
 
 from keeptree import __version__
-from keeptree.auditing.words import percent, tell_change, tell_ignored
+from keeptree.auditing.words import (
+    percent,
+    tell_change,
+    tell_expected_classes,
+    tell_ignored,
+    tell_slight,
+)
 from keeptree.reporting.assets import compact, content_policy, make_environment, read_asset
 from keeptree.reporting.svg import el, icon
 from keeptree.text import clean, plural, shorten_title
@@ -83,6 +89,8 @@ def _environment():
         tooltip=shorten_title,
         change=tell_change,
         ignored=tell_ignored,
+        slight=tell_slight,
+        expected_classes=tell_expected_classes,
     )
     environment.filters["plural_of"] = lambda items, *words: plural(len(items), *words)
     environment.globals.update(

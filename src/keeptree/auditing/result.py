@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from keeptree.annotations import Filename
-from keeptree.auditing.classes import ClassChange
+from keeptree.auditing.classes import ClassChange, ExpectedShare
 from keeptree.auditing.columns import LEAST_SHARE, ColumnChange
 from keeptree.auditing.leaves import LeafChange
 from keeptree.auditing.performance import Expected, Realised
@@ -42,6 +42,8 @@ class Audit:
         Accuracy on the cases whose outcome is known; None if there are none.
     classes : tuple of ClassChange
         Every class, if outcomes are known.
+    expected_classes : tuple of ExpectedShare
+        The share of every class that the probabilities of the new cases expect.
     leaves : tuple of LeafChange
         Every leaf of the tree.
     fell, estimate_off : bool
@@ -77,6 +79,7 @@ class Audit:
     expected: Expected
     realised: Realised | None
     classes: tuple[ClassChange, ...]
+    expected_classes: tuple[ExpectedShare, ...]
     leaves: tuple[LeafChange, ...]
     fell: bool
     estimate_off: bool
@@ -85,8 +88,8 @@ class Audit:
 
     @property
     def drift(self) -> bool:
-        """Whether the distribution of any column has changed."""
-        return any(column.changed for column in self.columns)
+        """Whether the distribution of any column or the expected share of any class changed."""
+        return any(found.changed for found in (*self.columns, *self.expected_classes))
 
     @property
     def inaccurate(self) -> bool:
@@ -154,6 +157,7 @@ class Audit:
             "expected": asdict(self.expected),
             "realised": None if self.realised is None else asdict(self.realised),
             "classes": [_plain(asdict(found)) for found in self.classes],
+            "expected_classes": [_plain(asdict(found)) for found in self.expected_classes],
             "columns": [_plain(asdict(column)) for column in self.columns],
             "ignored": list(self.ignored),
             "leaves": [_plain(asdict(leaf)) for leaf in self.leaves],
