@@ -32,6 +32,13 @@ def test_the_exit_code_is_1_if_a_chosen_alarm_is_raised(folder, capsys):
     assert "the data have changed in income" in capsys.readouterr().out
 
 
+def test_an_accuracy_that_cannot_be_estimated_fails_the_accuracy_alarm(folder, capsys, tmp_path):
+    X, _ = draw(500, 3)
+    X.assign(income=X["income"] / 1000).to_csv(tmp_path / "units.csv", index=False)
+    assert run(folder, tmp_path / "units.csv", "--fail-on", "accuracy") == 1
+    assert "cannot be estimated" in capsys.readouterr().out
+
+
 def test_json_and_page_have_the_same_verdict(folder, capsys, tmp_path):
     page = tmp_path / "audit.html"
     code = run(folder, folder / "moved.csv", "--target", "outcome", "--json", "--out", page)

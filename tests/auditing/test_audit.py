@@ -108,6 +108,45 @@ def test_the_expected_class_shares_are_compared_without_false_alarms(model):
     assert 1 <= sum(p < 0.25 for p in p_values) <= 20  # neither too large nor too small
 
 
+def test_the_expected_accuracy_is_not_trusted_beyond_the_training_sample(model, tmp_path):
+    """The model has learned nothing about incomes in other units, however sure it seems."""
+    X, y = draw(1000, 63)
+    wrong = X.assign(income=X["income"] / 1000)
+    result = kt.audit(model, wrong)
+    assert result.expected.beyond > 0.95
+    assert not result.expected.trusted
+    assert result.inaccurate
+    assert "the accuracy of the tree cannot be estimated, because" in result.verdict
+    assert "Do not trust it" in str(result)
+    assert result.to_dict()["expected"]["trusted"] is False
+    assert "not trusted" in result.to_html()
+    # Some cases with other units, or with unseen categories, are enough; a few are not.
+    for step, trusted in ((5, False), (25, True)):
+        some = np.arange(1000) % step == 0
+        partly = X.assign(income=X["income"].mask(some, wrong["income"]))
+        assert kt.audit(model, partly).expected.trusted == trusted
+        gig = X.assign(job=X["job"].mask(some, "gig"))
+        assert kt.audit(model, gig).expected.trusted == trusted
+    # A column that the model does not read is irrelevant, and so are known outcomes.
+    shoe = kt.audit(model, X.assign(shoe=400.0))
+    assert "shoe" not in {model.tree_.feature_name(f) for f in model.read_columns.tolist()}
+    assert shoe.expected.trusted
+    seeing = kt.audit(model, gig, y)
+    assert "cannot be estimated" not in seeing.verdict
+
+
+def test_few_training_cases_do_not_make_the_expected_accuracy_doubtful():
+    """With 60 training cases, many new cases are outside the range of some column by chance."""
+    rng = np.random.default_rng(64)
+    X, new = rng.normal(size=(60, 8)), rng.normal(size=(500, 8))
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(min_samples_leaf=2))
+    model.fit(X, X.sum(axis=1) + rng.normal(size=60) > 0)
+    result = kt.audit(model, new)
+    assert len(model.read_columns) > 3
+    assert result.expected.beyond > 0.05
+    assert result.expected.trusted
+
+
 def test_a_broken_sensor_new_categories_and_missing_values_are_distinguished(model):
     X, _ = draw(1000, 3)
     X["job"] = X["job"].where(np.arange(1000) % 10 > 0, "gig")

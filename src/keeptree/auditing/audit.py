@@ -14,6 +14,8 @@ from keeptree.auditing.count import NEW_CLASS, NO_OUTCOME, AuditCount
 from keeptree.auditing.leaves import compare_leaves
 from keeptree.auditing.performance import (
     LEAST_LOSS,
+    MOST_BEYOND,
+    beyond_by_chance,
     expected_accuracy,
     optimism,
     realised_accuracy,
@@ -70,7 +72,9 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
     Without outcomes, the expected accuracy is the mean probability that the tree's decision is
     right. This estimate is valid even if the mix of cases changes (covariate shift), as long as the
     relation between attributes and classes stays the same. If that relation changes (concept
-    shift), only outcomes can show it.
+    shift), only outcomes can show it. It is not trusted (``expected.trusted``) if at least 10% of
+    the cases have an unseen category or a value outside the training range in a column that the
+    model reads, beyond what chance explains.
 
     Examples
     --------
@@ -230,6 +234,9 @@ def _conclude(count, alpha, ignored):
         off &= abs(realised.accuracy - realised.expected) >= least
     else:
         fell = (id(expected), "expected") in significant and expected.loss >= least
+    new = any(c.read and not {"unseen", "outside"}.isdisjoint(c.changed) for c in columns)
+    if new and expected.beyond >= MOST_BEYOND + beyond_by_chance(count):
+        expected = replace(expected, trusted=False)
     return Audit(
         model=type(count.model).__name__,
         digest=count.tree.digest,

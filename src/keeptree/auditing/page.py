@@ -5,6 +5,7 @@ from functools import cache
 from keeptree import __version__
 from keeptree.auditing.words import (
     percent,
+    tell_beyond,
     tell_change,
     tell_expected_classes,
     tell_ignored,
@@ -90,6 +91,7 @@ def _environment():
         change=tell_change,
         ignored=tell_ignored,
         slight=tell_slight,
+        beyond=tell_beyond,
         expected_classes=tell_expected_classes,
     )
     environment.filters["plural_of"] = lambda items, *words: plural(len(items), *words)

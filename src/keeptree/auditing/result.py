@@ -96,8 +96,10 @@ class Audit:
         """Whether the tree or its probabilities have become less accurate since the fit.
 
         A leaf that is right more often than at fit raises no alarm if the probabilities predicted
-        it.
+        it. Without outcomes, an expected accuracy that cannot be trusted is an alarm as well.
         """
+        if self.realised is None and not self.expected.trusted:
+            return True
         worse = any(leaf.changed and not leaf.improved for leaf in self.leaves)
         return self.fell or self._estimates_off or worse or self._new_classes
 

@@ -37,7 +37,11 @@ def tell_verdict(audit):
         unused = "" if any(column.read for column in moved) else ", which the model does not use"
         parts.append(f"the data have changed in {_names(moved)}{unused}")
     risen = _most_risen(audit)
-    if risen and (audit.realised is None or not (moved or audit.inaccurate)):
+    if (
+        risen
+        and audit.expected.trusted
+        and (audit.realised is None or not (moved or audit.inaccurate))
+    ):
         parts.append(_tell_risen(risen))
     parts.append(_tell_accuracy(audit))
     return f"Alarm: {'; '.join(parts)}."
@@ -70,7 +74,7 @@ def tell_audit(audit):
     if audit.ignored:
         yield ""
         yield tell_ignored(audit)
-    if not audit.realised:
+    if not audit.realised and audit.expected.trusted:
         yield from _tell_moved_leaves(audit)
     leaves = [leaf for leaf in audit.leaves if leaf.changed]
     if leaves:
@@ -105,7 +109,7 @@ def tell_expected_classes(audit):
     rest = len(classes) - len(shown)
     shares += [plural(rest, "other class", "other classes")] if rest else []
     told = f"Expected class shares: {join(shares)}."
-    if not any(found.changed for found in classes):
+    if not (audit.expected.trusted and any(found.changed for found in classes)):
         return told
     return (
         f"{told} They have changed by more than chance. If this is label shift (a class itself has "
@@ -254,6 +258,8 @@ def _tell_steady(audit):
 def _tell_accuracy(audit):
     """What happened to the accuracy, without a full stop."""
     realised, expected = audit.realised, audit.expected
+    if realised is None and not expected.trusted:
+        return f"the accuracy of the tree cannot be estimated, because {tell_beyond(expected)}"
     if realised is None:
         verb = "has fallen to" if audit.fell else "is"
         return (
@@ -339,9 +345,20 @@ def _tell_expected(expected):
     how = "out of fold"
     if not expected.unseen:
         how = "on cases that the tree has seen, so it may be too high"
-    return (
+    told = (
         f"Expected accuracy: {percent(expected.accuracy)}, between {percent(expected.low)} and "
         f"{percent(expected.high)}; at fit {percent(expected.at_fit)}, estimated {how}."
+    )
+    if expected.trusted:
+        return told
+    return f"{told} Do not trust it: {tell_beyond(expected)}."
+
+
+def tell_beyond(expected):
+    """Return how many cases are beyond the training sample, without a full stop."""
+    return (
+        f"{percent(expected.beyond)} of the cases have an unseen category or a value outside the "
+        "training range in a column that the model reads"
     )
 
 

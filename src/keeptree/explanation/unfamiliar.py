@@ -151,6 +151,9 @@ class Unfamiliar:
         Rows whose path through the tree tests an unseen category of any column.
     unknown : tuple of str
         What could not be checked: ``"ranges"``, ``"missing values"``.
+    beyond : int
+        Rows with an unseen category or a value outside the range in a column that the model's
+        decisions or probabilities depend on.
 
     Examples
     --------
@@ -171,6 +174,7 @@ class Unfamiliar:
     columns: tuple
     decisions: int
     unknown: tuple = ()
+    beyond: int = 0
 
     def __bool__(self):
         return any(self.columns)
@@ -227,6 +231,7 @@ class Unfamiliar:
             "schema": SCHEMA,
             "rows": self.rows,
             "decisions": self.decisions,
+            "beyond": self.beyond,
             "unknown": list(self.unknown),
             "unexpected": self.unexpected,
             "columns": [
@@ -305,7 +310,7 @@ class UnfamiliarCount:
         width = self.tree.n_features
         self._tested = set(self.tree.tested.tolist())
         self._others = set(getattr(inner, "read_columns", self.tree.tested).tolist()) - self._tested
-        self._rows = self._touched = 0
+        self._rows = self._touched = self._beyond = 0
         self._labels = [Counter() for _ in range(width)]
         self._unseen, self._decisions, self._missing, self._below, self._above = np.zeros(
             (5, width), dtype=np.int64
@@ -328,13 +333,16 @@ class UnfamiliarCount:
         marks = {f: (places, labels) for f, (places, labels) in unseen.items() if len(places)}
         for f, (places, _) in marks.items():
             self._missing[f] -= len(places)
-        self._add_ranges(rows)
+        beyond = self._add_ranges(rows)
         for f, found in self._declared_only(rows).items():
             known = marks.get(f, (np.empty(0, dtype=np.int64), []))
             marks[f] = np.append(known[0], found[0]), [*known[1], *found[1]]
         for f, (places, labels) in marks.items():
             self._unseen[f] += len(places)
+            if f in self._tested or f in self._others:
+                beyond[places] = True
             _count(self._labels[f], labels)
+        self._beyond += int(beyond.sum())
         self._add_decisions(rows, marks)
 
     def result(self):
@@ -364,7 +372,7 @@ class UnfamiliarCount:
                     probabilities_only=f in self._others,
                 )
             )
-        return Unfamiliar(self._rows, tuple(columns), self._touched, unknown)
+        return Unfamiliar(self._rows, tuple(columns), self._touched, unknown, self._beyond)
 
     def _has_more_missing(self, f, before):
         """Whether values are missing more often than chance explains, by enough to matter."""
@@ -384,13 +392,18 @@ class UnfamiliarCount:
         return chance_of_outside(known_before, outside, known) <= self._level
 
     def _add_ranges(self, rows):
+        """Count values outside the range; return the rows with such a value in a read column."""
         if self._observed is None:
-            return
+            return np.zeros(len(rows), dtype=bool)
         numeric = np.array([labels is None for labels in self.tree.categories])
         if self._observed.missing is not None:
             numeric &= self._observed.missing < 1  # an empty column has no range
-        self._below += numeric * (rows < self._observed.low).sum(axis=0)
-        self._above += numeric * (rows > self._observed.high).sum(axis=0)
+        below = (rows < self._observed.low) & numeric
+        above = (rows > self._observed.high) & numeric
+        self._below += below.sum(axis=0)
+        self._above += above.sum(axis=0)
+        read = sorted(self._tested | self._others)
+        return (below[:, read] | above[:, read]).any(axis=1)
 
     def _declared_only(self, rows):
         """Return the categories that a dtype declares but no training case has."""
