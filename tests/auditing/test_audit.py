@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -145,6 +146,30 @@ def test_few_training_cases_do_not_make_the_expected_accuracy_doubtful():
     assert len(model.read_columns) > 3
     assert result.expected.beyond > 0.05
     assert result.expected.trusted
+
+
+def test_the_page_shows_the_leaves_that_the_text_names(model):
+    result = kt.audit(model, draw(2000, 65)[0])
+    largest = max(result.leaves, key=lambda leaf: leaf.share)
+    leaves = [replace(leaf, moved=leaf is largest) for leaf in result.leaves]
+    result = replace(result, leaves=tuple(leaves))
+    assert f"Leaves whose expected accuracy changed:\n  {largest.rule}" in str(result)
+    part = result.to_html().split('<section id="leaves">')[1].split("<details")
+    assert "<h3>Expected accuracy changed</h3>" in part[0]
+    assert f'class="changed">{escape(largest.rule)}<' in part[0]
+    assert f"{len(leaves) - 1} other leaves as before" in part[1]
+    assert part[1].count("<tr>") == len(leaves)  # with the head
+
+
+def test_every_figure_of_the_page_has_a_label_on_narrow_screens(model):
+    X, y = draw(500, 66)
+    page = kt.audit(model, X, y).to_html()
+    for table in page.split('<table class="stack">')[1:]:
+        head, body = table.split("</thead>")
+        names = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', head)[1:]
+        for row in body.split("</table>")[0].split("</tr>")[:-1]:
+            assert re.findall(r'<td data-label="(.*?)"', row) == names
+            assert len(names) == row.count("<td")
 
 
 def test_a_broken_sensor_new_categories_and_missing_values_are_distinguished(model):

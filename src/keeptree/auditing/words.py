@@ -74,8 +74,7 @@ def tell_audit(audit):
     if audit.ignored:
         yield ""
         yield tell_ignored(audit)
-    if not audit.realised and audit.expected.trusted:
-        yield from _tell_moved_leaves(audit)
+    yield from _tell_moved_leaves(audit)
     leaves = [leaf for leaf in audit.leaves if leaf.changed]
     if leaves:
         yield ""
@@ -192,14 +191,24 @@ def _is_commonest(leaf):
     return leaf.commonest in (None, leaf.decision)
 
 
-def _tell_moved_leaves(audit):
-    """The leaves whose expected accuracy changed by enough to matter, largest first."""
+def moved_leaves(audit):
+    """Return the leaves whose expected accuracy changed by enough to matter, largest first.
+
+    None if outcomes are known, which say more, or if the expected accuracy cannot be trusted.
+    """
+    if audit.realised or not audit.expected.trusted:
+        return []
     moved = [leaf for leaf in audit.leaves if leaf.moved and leaf.share >= LEAST_SHARE]
+    return sorted(moved, key=lambda leaf: -leaf.share)
+
+
+def _tell_moved_leaves(audit):
+    moved = moved_leaves(audit)
     if not moved:
         return
     yield ""
     yield "Leaves whose expected accuracy changed:"
-    for leaf in sorted(moved, key=lambda leaf: -leaf.share)[:_MOST]:
+    for leaf in moved[:_MOST]:
         yield (
             f"  {leaf.rule}: {clean(leaf.decision)} is expected to be right for "
             f"{percent(leaf.expected)} ({percent(leaf.expected_before)} at fit), "
