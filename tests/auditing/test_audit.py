@@ -484,7 +484,8 @@ def test_columns_are_matched_by_name_and_extra_columns_are_listed(model, tmp_pat
     wide = X[X.columns[::-1]].assign(shop="<b>", note=1.0)[["note", *X.columns[::-1], "shop"]]
     result = kt.audit(model, wide, y)
     assert result.ignored == ("note", "shop")
-    assert result.to_dict() == {**expected, "ignored": ["note", "shop"]}
+    ignored = {"ignored": ["note", "shop"], "likely_target": None}
+    assert result.to_dict() == {**expected, **ignored}
     assert "does not know them: note, shop." in str(result)
     assert "does not know them: note, shop." in result.to_html()
     wide.assign(outcome=y).to_csv(tmp_path / "wide.csv", index=False)

@@ -22,6 +22,7 @@ from keeptree.auditing.performance import (
 )
 from keeptree.auditing.result import Audit
 from keeptree.auditing.significance import reject_holm
+from keeptree.auditing.target import likely_target, likely_target_of_file
 from keeptree.blocks import ROWS
 from keeptree.data.arrow import from_arrow
 from keeptree.data.cases import read_blocks
@@ -86,6 +87,7 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
     >>> result.inaccurate, round(result.expected.accuracy, 2), round(result.realised.accuracy, 2)
     (False, 0.93, 0.92)
     """
+    _check_alpha(alpha)
     inner, steps = _check_model(model)
     X = from_arrow(X)
     table = take_columns(X, model)
@@ -105,7 +107,8 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
             known = None if outcome is None else outcome[start : start + ROWS]
             count.add(rows, find_unseen(block, rows, tree), known)
             move(min(start + ROWS, n))
-    return _conclude(count, alpha, ignored)
+    target = likely_target(X, ignored, tree.classes) if y is None else None
+    return _conclude(count, alpha, ignored, target)
 
 
 def audit_file(
@@ -141,6 +144,7 @@ def audit_file(
     be right for 94.2% of them (95.1% when the model was fitted).
     """
     require_extra("pandas", "pyarrow", extra="files")
+    _check_alpha(alpha)
     inner, steps = _check_model(model)
     if steps:
         raise ValueError(
@@ -159,7 +163,15 @@ def audit_file(
                 outcome[empty] = NO_OUTCOME
             count.add(inner.encode(block.frame), block.unseen, outcome)
             move(block.done, f"{count.rows:,} rows")
-    return _conclude(count, alpha, block.ignored)
+    likely = None
+    if target is None:
+        likely = likely_target_of_file(data, block.ignored, inner.tree_.classes)
+    return _conclude(count, alpha, block.ignored, likely)
+
+
+def _check_alpha(alpha):
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
 
 
 def _check_model(model):
@@ -191,10 +203,8 @@ def _outcomes(y, classes):
     )
 
 
-def _conclude(count, alpha, ignored):
+def _conclude(count, alpha, ignored, likely):
     """Run all tests together and collect the findings."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
     if count.rows == 0:
         raise ValueError("There are no cases to audit.")
     if 0 < count.new_classes == count.leaf_outcomes.sum():
@@ -253,6 +263,7 @@ def _conclude(count, alpha, ignored):
         estimate_off=bool(off),
         shares_only=only_shares_changed(count, alpha),
         ignored=tuple(ignored),
+        likely_target=likely,
     )
 
 

@@ -53,6 +53,8 @@ class Audit:
         Whether the outcomes differ from the training sample only in the shares of the classes.
     ignored : tuple of str
         Columns of the new data that the model does not know, so they are not compared.
+    likely_target : str or None
+        The only one of them whose values are classes of the tree, if no outcomes were given.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Audit:
     estimate_off: bool
     shares_only: bool
     ignored: tuple[str, ...] = ()
+    likely_target: str | None = None
 
     @property
     def drift(self) -> bool:
@@ -162,6 +165,7 @@ class Audit:
             "expected_classes": [_plain(asdict(found)) for found in self.expected_classes],
             "columns": [_plain(asdict(column)) for column in self.columns],
             "ignored": list(self.ignored),
+            "likely_target": self.likely_target,
             "leaves": [_plain(asdict(leaf)) for leaf in self.leaves],
         }
 

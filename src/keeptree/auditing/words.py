@@ -93,7 +93,19 @@ def tell_ignored(audit):
     """Return which columns are not compared, in one line; "" if all are."""
     if not audit.ignored:
         return ""
-    return f"Not compared, because the model does not know them: {_listed(audit.ignored)}."
+    told = f"Not compared, because the model does not know them: {_listed(audit.ignored)}."
+    if audit.likely_target is None:
+        return told
+    name = clean(audit.likely_target)
+    return (
+        f"{told} {name} contains classes of the tree; if these are the outcomes, give them with "
+        f"--target {_quoted(name)} (in Python as y)."
+    )
+
+
+def _quoted(name):
+    """A name as an argument on the command line."""
+    return f'"{name}"' if " " in name else name
 
 
 def tell_expected_classes(audit):
