@@ -376,7 +376,7 @@ BAD = {
     ),
     "other columns than the model's": (
         lambda m: ["predict", str(m), write("o.csv", "age,x\n1,2\n"), "--out", "p.csv"],
-        "lacks the columns 'income', 'area', 'owner', which the model needs; it has 'age', 'x'",
+        "lacks the columns 'income', 'area', 'owner', which the model needs; it has 'x', 'age'",
     ),
     "a missing folder": (
         lambda m: ["predict", str(m), "loans.csv", "--out", "nowhere/o.csv"],

@@ -60,7 +60,9 @@ def tell_absent(absent, names, expected):
     if all(meant):
         them = "it" if len(meant) == 1 else "them"
         return f"{told}; did you mean {', '.join(map(repr, meant))}? If so, rename {them}."
-    return f"{told}; it has {', '.join(map(repr, names[:10]))}."
+    # Columns that the model does not know come first: one of them may be meant.
+    others = sorted(map(str, names), key=lambda name: name not in free)
+    return f"{told}; it has {', '.join(map(repr, others[:10]))}."
 
 
 def _closest(names, name):

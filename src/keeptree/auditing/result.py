@@ -92,7 +92,8 @@ class Audit:
     @property
     def drift(self) -> bool:
         """Whether the distribution of any column or the expected share of any class changed."""
-        return any(found.changed for found in (*self.columns, *self.expected_classes))
+        moved = any(column.changed for column in self.columns)
+        return moved or any(found.changed for found in self.expected_classes)
 
     @property
     def inaccurate(self) -> bool:
