@@ -1,8 +1,9 @@
 """Measure audits under simulated shifts: python -m benchmarks.audit.
 
-The data are simulated, with a known relation between attributes and outcome, and shifted in five
+The data are simulated, with a known relation between attributes and outcome, and shifted in several
 ways. The tables show the expected accuracy and how often an audit raises an alarm. Options:
---repeats (audits per shift), --resamples (audits of unshifted data). If NannyML is installed, it
+--repeats (audits per shift), --resamples (audits of unshifted data, and files scored with
+``predict --strict``). If NannyML is installed, it
 monitors the same models for comparison; its requirements differ from ours, so use a separate
 environment.
 """
@@ -54,15 +55,28 @@ def stick(X):
     return X.assign(a=X["a"].where(np.arange(len(X)) % 2 == 0, 0.0))
 
 
+def change_units(X):
+    """Return the rows with one column in other units for a fifth of the cases."""
+    return X.assign(a=X["a"].where(np.arange(len(X)) % 5 > 0, 100 * X["a"]))
+
+
+def change_all_units(X):
+    """Return the rows with one column in other units."""
+    return X.assign(a=100 * X["a"])
+
+
 # Shift -> options of draw, and a change applied to the rows afterwards.
 SHIFTS = {
     "none": ({}, None),
     "covariate, mild": ({"centre": 0.5}, None),
     "covariate, strong": ({"centre": 1.0}, None),
+    "covariate, extreme": ({"centre": 2.0}, None),
     "label (30% positive)": ({"prior": 0.3}, None),
     "concept": ({"concept": True}, None),
     "recoded column": ({}, recode),
     "stuck sensor": ({}, stick),
+    "other units in a fifth": ({}, change_units),
+    "other units": ({}, change_all_units),
 }
 
 
@@ -130,8 +144,11 @@ def study(repeats, seed=0):
             blind, seeing = kt.audit(model, X), kt.audit(model, X, y)
             error = blind.expected.accuracy - seeing.realised.accuracy
             inside = blind.expected.low <= seeing.realised.accuracy <= blind.expected.high
+            doubts = (blind.expected.beyond, not blind.expected.trusted)
             alarms = (blind.drift, blind.inaccurate, seeing.inaccurate)
-            found[name].append((seeing.realised.accuracy, error, abs(error), inside, *alarms))
+            found[name].append(
+                (seeing.realised.accuracy, error, abs(error), inside, *doubts, *alarms)
+            )
             aged[name][seeing.aged or "nothing"] += 1
             if nanny is not None:
                 expected, *alarms = nanny.audit(X)
@@ -163,8 +180,30 @@ def false_alarms(resamples, seed=1):
     return np.mean(alarms, axis=0)  # the last is NaN without NannyML
 
 
+def refused_files(resamples, n_train, n_new, seed=2):
+    """Return the shares of unshifted files that ``predict --strict`` refuses and that have values
+    outside the training range; a twentieth of the numbers is missing.
+    """
+    found = []
+    for k in track(range(resamples), f"Strict, {n_train:,} and {n_new:,} rows"):
+        if k % 10 == 0:
+            rng = np.random.default_rng([seed, n_train, n_new, k])
+            X, y = draw(rng, n_train)
+            learner = kt.C45Classifier(min_samples_leaf=20)
+            model = kt.SmoothedTreeClassifier(learner).fit(make_gaps(X, rng), y)
+        new = kt.unfamiliar(model, make_gaps(draw(rng, n_new)[0], rng))
+        found.append([new.unexpected, any(column.outside for column in new.columns)])
+    return np.mean(found, axis=0)
+
+
+def make_gaps(X, rng, share=0.05):
+    """Return the rows with a share of the numbers missing at random."""
+    numbers = X.select_dtypes("number")
+    return X.assign(**numbers.mask(rng.random(numbers.shape) < share))
+
+
 def main():
-    """Print both tables."""
+    """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--resamples", type=int, default=200)
@@ -172,21 +211,23 @@ def main():
     rows = []
     ours, theirs, aged = study(options.repeats)
     for name, means in ours.items():
-        realised, error, size, inside, *alarms = means
+        realised, error, size, *shares = means
         figures = [
             f"{100 * value:+.1f}" if k == 1 else f"{100 * value:.1f}"
             for k, value in enumerate((realised, error, size))
         ]
-        rows.append([name, *figures, *(f"{100 * share:.0f}" for share in (inside, *alarms))])
-    head = ["Shift", "Right", "Error", "Size", "Inside", "Drift", "Accuracy", "with outcomes"]
+        rows.append([name, *figures, *(f"{100 * share:.0f}" for share in shares)])
+    head = ["Shift", "Right", "Error", "Size", "Inside", "Beyond", "Doubt", "Drift", "Accuracy"]
+    head.append("with outcomes")
     console = open_console()
     console.width = max(console.width, 110)
     console.print(f"\n{options.repeats} models, {N_TRAIN} training and {N_NEW} new cases; in %.\n")
     console.print(make_table(head, rows))
     console.print(
         "\nRight: decisions of the tree. Error: expected accuracy minus that, and its mean size; "
-        "Inside: how often the interval holds it. Then how often each alarm went off: drift and "
-        "accuracy without outcomes, accuracy with them."
+        "Inside: how often the interval holds it. Beyond: cases beyond the training sample; Doubt: "
+        "how often the expected accuracy is not trusted. Then how often each alarm went off: drift "
+        "and accuracy without outcomes, accuracy with them."
     )
     console.print("\nWhat has aged according to the outcomes (number of audits):\n")
     kinds = ["nothing", "cases", "classes", "estimate", "tree"]
@@ -205,6 +246,14 @@ def main():
         f"without outcomes, {100 * seeing:.1f}% with them; "
         + ("NannyML is not installed.\n" if np.isnan(nanny) else f"NannyML {100 * nanny:.1f}%.\n")
     )
+    sizes = [(1000, 1000), (1000, 20_000), (10_000, 1000)]
+    rows = [
+        [f"{n_train:,}", f"{n_new:,}", *(f"{100 * share:.1f}" for share in shares)]
+        for n_train, n_new in sizes
+        for shares in [refused_files(options.resamples, n_train, n_new)]
+    ]
+    console.print(f"\n{options.resamples} unshifted files with six numeric columns; in %.\n")
+    console.print(make_table(["Training", "New", "Refused by --strict", "A value outside"], rows))
 
 
 if __name__ == "__main__":

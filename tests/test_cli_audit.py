@@ -29,7 +29,39 @@ def test_the_exit_code_is_1_if_a_chosen_alarm_is_raised(folder, capsys):
     assert "No alarm" in capsys.readouterr().out
     assert run(folder, folder / "moved.csv") == 0
     assert run(folder, folder / "moved.csv", "--fail-on", "drift") == 1
+    assert run(folder, folder / "moved.csv", "--fail-on", "accuracy,drift") == 1
     assert "the data have changed in income" in capsys.readouterr().out
+
+
+def test_an_accuracy_that_cannot_be_estimated_fails_the_accuracy_alarm(folder, capsys, tmp_path):
+    X, _ = draw(500, 3)
+    X.assign(income=X["income"] / 1000).to_csv(tmp_path / "units.csv", index=False)
+    assert run(folder, tmp_path / "units.csv", "--fail-on", "accuracy") == 1
+    assert "cannot be estimated" in capsys.readouterr().out
+
+
+def test_the_help_tells_what_the_alarms_mean(capsys):
+    with pytest.raises(SystemExit):
+        main(["audit", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "the probabilities no longer fit the outcomes" in told
+
+
+def test_a_column_of_outcomes_is_recognised_if_no_target_is_given(folder, capsys, tmp_path):
+    assert run(folder, folder / "same.csv") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "does not know them: outcome. outcome contains classes of the tree" in told
+    assert "give them with --target outcome" in told
+    assert run(folder, folder / "same.csv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["likely_target"] == "outcome"
+    X, y = draw(50, 4)
+    X.assign(shop="repaid?", outcome=y).to_csv(tmp_path / "more.csv", index=False)
+    model = kt.load(folder / "model.json")
+    assert kt.audit_file(model, tmp_path / "more.csv").likely_target == "outcome"
+    assert kt.audit(model, X.assign(shop="x", outcome=y)).likely_target == "outcome"
+    assert kt.audit(model, X.assign(shop="x", outcome=y), y).likely_target is None
+    both = X.assign(first=y, second=y)  # which of them is not known
+    assert kt.audit(model, both).likely_target is None
 
 
 def test_json_and_page_have_the_same_verdict(folder, capsys, tmp_path):
@@ -49,8 +81,9 @@ def test_json_and_page_have_the_same_verdict(folder, capsys, tmp_path):
         (["same.csv", "--target", "nothing"], "nothing"),
         (["same.csv", "--target", "nope"], "There is no column 'nope'; choose from age, income"),
         (["same.csv", "--out", "page.txt"], "use the extension .html"),
-        (["same.csv", "--alpha", "2"], "not a probability"),
+        (["missing.csv", "--alpha", "2"], "audit: --alpha 2 is not a probability"),
         (["same.csv", "--fail-on", "weather"], "invalid choice"),
+        (["same.csv", "--fail-on", "drift,weather"], "invalid choice: 'weather' (choose from d"),
     ],
 )
 def test_bad_input_gives_a_one_line_error_and_exit_code_2(

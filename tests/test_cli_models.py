@@ -219,7 +219,7 @@ BAD = {
     ),
     "sets without calibration": (
         lambda m: ["predict", str(m), "loans.csv", "--set", "--out", "o.csv"],
-        "keeptree fit --calibrate FILE",
+        "--set needs a calibrated model",
     ),
     "a column of lists": (
         lambda m: ["fit", odd_cells("lists.parquet", [1, 2]), "--target", "y"],
@@ -376,7 +376,7 @@ BAD = {
     ),
     "other columns than the model's": (
         lambda m: ["predict", str(m), write("o.csv", "age,x\n1,2\n"), "--out", "p.csv"],
-        "lacks the columns 'income', 'area', 'owner', which the model needs; it has 'age', 'x'",
+        "lacks the columns 'income', 'area', 'owner', which the model needs; it has 'x', 'age'",
     ),
     "a missing folder": (
         lambda m: ["predict", str(m), "loans.csv", "--out", "nowhere/o.csv"],
@@ -684,6 +684,38 @@ def test_predict_reports_unfamiliar_values_and_strict_refuses_them(capsys, saved
     assert main(["predict", str(saved), "train.csv", "--strict", "--out", "good.csv"]) == 0
 
 
+def test_a_misspelt_column_is_recognised(capsys, saved):
+    draw(20, seed=6).rename(columns={"income": "Incom"}).to_csv("misspelt.csv", index=False)
+    assert main(["predict", str(saved), "misspelt.csv", "--out", "never.csv"]) == 2
+    error = capsys.readouterr().err
+    assert "lacks the column 'income', which the model needs; did you mean 'Incom'?" in error
+    assert error.count("\n") == 1
+
+
+def test_intervals_of_a_model_that_is_not_calibrated_tell_the_command(capsys, saved):
+    for option in ("--interval", "--set"):
+        call = ["predict", str(saved), "train.csv", "--out", "never.csv", option]
+        assert main(call) == 2
+        error = capsys.readouterr().err
+        assert f"{option} needs a calibrated model, and {saved} is not calibrated" in error
+        assert "keeptree fit DATA --target COLUMN --calibrate FILE" in error
+        assert "calibrate(X, y)" not in error
+
+
+def test_strict_accepts_what_chance_explains(capsys, saved):
+    """One value just outside the range is no reason to refuse the file of a nightly job."""
+    frame = draw(200, seed=5)
+    frame.loc[0, "age"] = 90
+    frame.to_csv("one_outside.csv", index=False)
+    call = ["predict", str(saved), "one_outside.csv", "--strict", "--out", "one_scored.csv"]
+    assert main(call) == 0
+    assert "age lies outside 18 to 89 in 1 row" in capsys.readouterr().out
+    frame.loc[:30, "age"] = 90
+    frame.to_csv("one_outside.csv", index=False)
+    assert main(call) == 2
+    assert "in 31 rows (15.5%, more than chance explains)" in capsys.readouterr().err
+
+
 def test_predict_strict_prints_all_rows_on_standard_output(saved, folder):
     call = ["predict", str(saved), "train.csv", "--out", "-"]
     assert keeptree(*call, "--strict", cwd=folder).stdout == keeptree(*call, cwd=folder).stdout
@@ -743,6 +775,7 @@ def test_explain_finds_the_only_row_with_a_value(capsys, saved):
     for where, message in (
         ("customer=nobody", "named.csv has no row with customer=nobody."),
         (f"risk={loans['risk'][0]}", "choose one of the rows 1, "),
+        (f"risk={loans['risk'][0]}", " and others.\n"),
         ("nowhere=1", "There is no column 'nowhere'"),
         ("customer", "--where customer is not valid; give COLUMN=VALUE."),
     ):

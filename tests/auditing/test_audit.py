@@ -4,6 +4,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,115 @@ def test_a_shifted_column_is_named_and_the_expected_accuracy_is_adjusted(model):
     assert "income" in result.verdict
     # Covariate shift: the probabilities stay valid, and so does the estimate.
     assert abs(result.expected.accuracy - result.realised.accuracy) < 0.02
+
+
+def test_small_changes_are_reported_as_too_small_and_not_as_chance():
+    """With many cases a change may be far beyond chance and still too small to matter."""
+    X, y = draw(20_000, 60)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(min_samples_leaf=400)).fit(X, y)
+    result = kt.audit(model, draw(20_000, 61, income=0.08)[0])
+    income = next(column for column in result.columns if column.name == "income")
+    assert income.p_values["distribution"] < 1e-6
+    assert (income.changed, income.slight) == ((), ("distribution",))
+    assert not result.drift
+    assert "by more than chance in income, but by too little to matter" in result.verdict
+    assert "look like" not in result.verdict
+    assert "by more than chance, but by too little to matter:\n  income: distribution" in str(
+        result
+    )
+    assert "within chance" not in result.to_html()
+    assert "income changed by more than chance, but by too little" in result.to_html()
+    assert [c["slight"] for c in result.to_dict()["columns"] if c["slight"]] == [["distribution"]]
+    assert "within chance" in kt.audit(model, draw(2000, 62)[0]).to_html()
+
+
+def test_a_label_shift_is_mentioned_without_outcomes(model):
+    X, _ = draw_classes(1500, 30, 0.85)
+    result = kt.audit(model, X)
+    repaid = next(found for found in result.expected_classes if found.name == "repaid")
+    assert repaid.share == pytest.approx(model.predict_proba(X)[:, 1].mean())
+    assert repaid.share_before == pytest.approx((draw(2000, 0)[1] == "repaid").mean(), abs=0.02)
+    assert repaid.changed
+    assert result.drift
+    now, before = f"{100 * repaid.share:.1f}%", f"{100 * repaid.share_before:.1f}%"
+    told = f"the probabilities expect {now} of the cases to be repaid ({before} at fit)"
+    assert told in result.verdict
+    assert f"repaid {now} ({before} at fit). They have changed by more than chance" in str(result)
+    assert f"repaid {now} ({before} at fit)" in result.to_html()
+    assert result.to_dict()["expected_classes"][1]["changed"] is True
+
+
+def test_the_expected_class_shares_are_compared_without_false_alarms(model):
+    changed = [kt.audit(model, draw(n, 70)[0]).expected_classes for n in (1, 5, 30, 300, 3000)]
+    assert not any(found.changed for classes in changed for found in classes)
+    p_values = [
+        next(iter(kt.audit(model, draw(500, seed)[0]).expected_classes)).p_value
+        for seed in range(100, 140)
+    ]
+    assert 1 <= sum(p < 0.25 for p in p_values) <= 20  # neither too large nor too small
+
+
+def test_the_expected_accuracy_is_not_trusted_beyond_the_training_sample(model, tmp_path):
+    """The model has learned nothing about incomes in other units, however sure it seems."""
+    X, y = draw(1000, 63)
+    wrong = X.assign(income=X["income"] / 1000)
+    result = kt.audit(model, wrong)
+    assert result.expected.beyond > 0.95
+    assert not result.expected.trusted
+    assert result.inaccurate
+    assert "the accuracy of the tree cannot be estimated, because" in result.verdict
+    assert "Do not trust it" in str(result)
+    assert result.to_dict()["expected"]["trusted"] is False
+    assert "not trusted" in result.to_html()
+    # Some cases with other units, or with unseen categories, are enough; a few are not.
+    for step, trusted in ((5, False), (25, True)):
+        some = np.arange(1000) % step == 0
+        partly = X.assign(income=X["income"].mask(some, wrong["income"]))
+        assert kt.audit(model, partly).expected.trusted == trusted
+        gig = X.assign(job=X["job"].mask(some, "gig"))
+        assert kt.audit(model, gig).expected.trusted == trusted
+    # A column that the model does not read is irrelevant, and so are known outcomes.
+    shoe = kt.audit(model, X.assign(shoe=400.0))
+    assert "shoe" not in {model.tree_.feature_name(f) for f in model.read_columns.tolist()}
+    assert shoe.expected.trusted
+    seeing = kt.audit(model, gig, y)
+    assert "cannot be estimated" not in seeing.verdict
+
+
+def test_few_training_cases_do_not_make_the_expected_accuracy_doubtful():
+    """With 60 training cases, many new cases are outside the range of some column by chance."""
+    rng = np.random.default_rng(64)
+    X, new = rng.normal(size=(60, 8)), rng.normal(size=(500, 8))
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(min_samples_leaf=2))
+    model.fit(X, X.sum(axis=1) + rng.normal(size=60) > 0)
+    result = kt.audit(model, new)
+    assert len(model.read_columns) > 3
+    assert result.expected.beyond > 0.05
+    assert result.expected.trusted
+
+
+def test_the_page_shows_the_leaves_that_the_text_names(model):
+    result = kt.audit(model, draw(2000, 65)[0])
+    largest = max(result.leaves, key=lambda leaf: leaf.share)
+    leaves = [replace(leaf, moved=leaf is largest) for leaf in result.leaves]
+    result = replace(result, leaves=tuple(leaves))
+    assert f"Leaves whose expected accuracy changed:\n  {largest.rule}" in str(result)
+    part = result.to_html().split('<section id="leaves">')[1].split("<details")
+    assert "<h3>Expected accuracy changed</h3>" in part[0]
+    assert f'class="changed">{escape(largest.rule)}<' in part[0]
+    assert f"{len(leaves) - 1} other leaves as before" in part[1]
+    assert part[1].count("<tr>") == len(leaves)  # with the head
+
+
+def test_every_figure_of_the_page_has_a_label_on_narrow_screens(model):
+    X, y = draw(500, 66)
+    page = kt.audit(model, X, y).to_html()
+    for table in page.split('<table class="stack">')[1:]:
+        head, body = table.split("</thead>")
+        names = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', head)[1:]
+        for row in body.split("</table>")[0].split("</tr>")[:-1]:
+            assert re.findall(r'<td data-label="(.*?)"', row) == names
+            assert len(names) == row.count("<td")
 
 
 def test_a_broken_sensor_new_categories_and_missing_values_are_distinguished(model):
@@ -175,6 +285,10 @@ def test_an_older_model_without_class_sums_can_be_audited(model, tmp_path):
     assert all(found.share_before is None for found in result.classes)
     assert "at fit)" not in str(result).split("Realised accuracy")[1].split("Calibration")[0]
     result.to_html()
+    blind = kt.audit(old, X)
+    assert all(found.share_before is None for found in blind.expected_classes)
+    assert not any(found.changed for found in blind.expected_classes)
+    assert "Expected class shares: default" in str(blind)
 
 
 def test_outcomes_may_be_missing_or_of_a_new_class(model):
@@ -372,7 +486,8 @@ def test_columns_are_matched_by_name_and_extra_columns_are_listed(model, tmp_pat
     wide = X[X.columns[::-1]].assign(shop="<b>", note=1.0)[["note", *X.columns[::-1], "shop"]]
     result = kt.audit(model, wide, y)
     assert result.ignored == ("note", "shop")
-    assert result.to_dict() == {**expected, "ignored": ["note", "shop"]}
+    ignored = {"ignored": ["note", "shop"], "likely_target": None}
+    assert result.to_dict() == {**expected, **ignored}
     assert "does not know them: note, shop." in str(result)
     assert "does not know them: note, shop." in result.to_html()
     wide.assign(outcome=y).to_csv(tmp_path / "wide.csv", index=False)

@@ -127,7 +127,7 @@ def test_a_scikit_learn_tree_scores_a_file_and_a_pipeline_is_refused(tmp_path):
 BAD = {
     "a missing column": (
         lambda f: f.drop(columns=["age", "area"]),
-        "lacks the columns 'age', 'area', which the model needs; it has 'income', 'owner'",
+        "lacks the columns 'age', 'area', which the model needs; it has 'id', 'risk', 'income'",
     ),
     "text in a numeric column": (
         lambda f: f.assign(age=["old" if i == 7 else str(a) for i, a in enumerate(f["age"])]),

@@ -14,6 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.explanation.chance import chance_of_outside
 from keeptree.explanation.unfamiliar import UnfamiliarCount, find_unseen
 
 AREAS = ["north", "south", "west"]
@@ -84,14 +85,76 @@ def test_missing_values_are_reported_if_chance_does_not_explain_them():
     few.loc[:24, "age"] = np.nan
     many.loc[:59, "age"] = np.nan
     assert not kt.unfamiliar(model, few)
-    assert "age is missing in 30% of the rows (10% in the training sample)" in str(
+    assert "age is missing in 30.0% of the rows (10.0% in the training sample)" in str(
         kt.unfamiliar(model, many)
     )
-    one = draw(200, 4)
-    one.loc[0, "area"] = None
-    assert "area is missing in under 1% of the rows (0% in the training sample)" in str(
-        kt.unfamiliar(model, one)
+    some = draw(200, 4)
+    some.loc[0, "area"] = None
+    assert not kt.unfamiliar(model, some)  # one in 200 may be chance although it was none in 400
+    some.loc[:12, "area"] = None
+    assert "area is missing in 6.5% of the rows (0.0% in the training sample)" in str(
+        kt.unfamiliar(model, some)
     )
+
+
+def draw_with_gaps(rng, n, missing=0.05):
+    """Return numeric columns with missing values at random."""
+    values = rng.normal(size=(n, 6))
+    return pd.DataFrame(np.where(rng.random((n, 6)) < missing, np.nan, values), columns=[*"abcdef"])
+
+
+@pytest.mark.parametrize(("n_before", "n"), [(1000, 20_000), (300, 100), (2000, 2000)])
+def test_unchanged_data_are_not_called_unexpected(n_before, n):
+    """The training sample varies by chance as well, whatever the number of new rows."""
+    outside = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = draw_with_gaps(rng, n_before)
+        model = kt.SmoothedTreeClassifier().fit(X, X["a"].fillna(0) > 0)
+        for _ in range(8):
+            new = kt.unfamiliar(model, draw_with_gaps(rng, n))
+            assert not new.unexpected
+            assert not any(column.more_missing for column in new.columns)
+            outside += sum(column.outside for column in new.columns)
+    assert outside > 0  # single values outside the range are normal, and are still reported
+
+
+def test_clearly_more_missing_values_and_values_outside_are_unexpected():
+    rng = np.random.default_rng(0)
+    X = draw_with_gaps(rng, 1000)
+    model = kt.SmoothedTreeClassifier().fit(X, X["a"].fillna(0) > 0)
+    more = kt.unfamiliar(model, draw_with_gaps(rng, 1000, missing=0.12))
+    assert more.unexpected
+    assert all(column.more_missing for column in more.columns)
+    moved = draw_with_gaps(rng, 1000)
+    moved["b"] *= 1000
+    new = kt.unfamiliar(model, moved)
+    assert [column.name for column in new.columns if column.unexpected] == ["b"]
+    assert new.to_dict()["unexpected"] is True
+    assert "more than chance explains" in new.tell(only_unexpected=True)
+    assert "f lies outside" not in new.tell(only_unexpected=True)
+
+
+def test_a_difference_below_one_percentage_point_is_not_reported():
+    """With many rows half a point is significant, but it is not worth mentioning."""
+    X = pd.DataFrame({"a": np.arange(100_000.0)})
+    X.loc[::20, "a"] = np.nan
+    model = kt.SmoothedTreeClassifier().fit(X, X.index > 50_000)
+    new = pd.DataFrame({"a": np.where(np.arange(100_000) % 1000 < 55, np.nan, 5.0)})
+    assert not kt.unfamiliar(model, new)
+    new = pd.DataFrame({"a": np.where(np.arange(100_000) % 1000 < 61, np.nan, 5.0)})
+    assert "missing in 6.1% of the rows (5.0% in" in str(kt.unfamiliar(model, new))
+
+
+def test_the_chance_of_values_outside_the_range_is_that_of_a_simulation():
+    rng = np.random.default_rng(0)
+    for n_before, n in ((20, 10), (50, 200)):
+        old, new = rng.normal(size=(20_000, n_before)), rng.normal(size=(20_000, n))
+        low, high = old.min(axis=1)[:, None], old.max(axis=1)[:, None]
+        outside = ((new < low) | (new > high)).sum(axis=1)
+        for k in (0, 1, 3, 10):
+            simulated = (outside >= k).mean()
+            assert chance_of_outside(n_before, k, n) == pytest.approx(simulated, abs=0.015)
 
 
 def test_a_category_that_is_declared_but_never_occurred_is_new(model):
@@ -120,6 +183,9 @@ def test_a_model_saved_by_an_older_version_has_no_shares_of_missing_values(model
         kt.unfamiliar(loaded, draw(400, 0)).to_dict()
         == kt.unfamiliar(model, draw(400, 0)).to_dict()
     )
+    loaded.reference_ = None  # the number of rows is then that of the tree
+    gaps = draw(400, 0).assign(age=np.nan)
+    assert kt.unfamiliar(loaded, gaps) == kt.unfamiliar(model, gaps)
     object.__setattr__(loaded.observed_, "missing", None)
     new = kt.unfamiliar(loaded, draw(20, 5))
     assert new.unknown == ("missing values",)

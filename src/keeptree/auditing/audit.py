@@ -8,12 +8,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree.annotations import Filename
-from keeptree.auditing.classes import compare_classes, only_shares_changed
-from keeptree.auditing.columns import compare_columns
+from keeptree.auditing.classes import compare_classes, expected_shares, only_shares_changed
+from keeptree.auditing.columns import KINDS, compare_columns
 from keeptree.auditing.count import NEW_CLASS, NO_OUTCOME, AuditCount
 from keeptree.auditing.leaves import compare_leaves
 from keeptree.auditing.performance import (
     LEAST_LOSS,
+    MOST_BEYOND,
+    beyond_by_chance,
     expected_accuracy,
     optimism,
     own_decisions,
@@ -21,6 +23,7 @@ from keeptree.auditing.performance import (
 )
 from keeptree.auditing.result import Audit
 from keeptree.auditing.significance import reject_holm
+from keeptree.auditing.target import likely_target, likely_target_of_file
 from keeptree.blocks import ROWS
 from keeptree.data.arrow import from_arrow
 from keeptree.data.cases import read_blocks
@@ -71,7 +74,9 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
     Without outcomes, the expected accuracy is the mean probability that the tree's decision is
     right. This estimate is valid even if the mix of cases changes (covariate shift), as long as the
     relation between attributes and classes stays the same. If that relation changes (concept
-    shift), only outcomes can show it.
+    shift), only outcomes can show it. It is not trusted (``expected.trusted``) if at least 10% of
+    the cases have an unseen category or a value outside the training range in a column that the
+    model reads, beyond what chance explains.
 
     Examples
     --------
@@ -83,6 +88,7 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
     >>> result.inaccurate, round(result.expected.accuracy, 2), round(result.realised.accuracy, 2)
     (False, 0.93, 0.92)
     """
+    _check_alpha(alpha)
     inner, steps = _check_model(model)
     X = from_arrow(X)
     table = take_columns(X, model)
@@ -102,7 +108,8 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
             known = None if outcome is None else outcome[start : start + ROWS]
             count.add(rows, find_unseen(block, rows, tree), known)
             move(min(start + ROWS, n))
-    return _conclude(count, alpha, ignored)
+    target = likely_target(X, ignored, tree.classes) if y is None else None
+    return _conclude(count, alpha, ignored, target)
 
 
 def audit_file(
@@ -138,6 +145,7 @@ def audit_file(
     be right for 94.2% of them (95.1% when the model was fitted).
     """
     require_extra("pandas", "pyarrow", extra="files")
+    _check_alpha(alpha)
     inner, steps = _check_model(model)
     if steps:
         raise ValueError(
@@ -156,7 +164,15 @@ def audit_file(
                 outcome[empty] = NO_OUTCOME
             count.add(inner.encode(block.frame), block.unseen, outcome)
             move(block.done, f"{count.rows:,} rows")
-    return _conclude(count, alpha, block.ignored)
+    likely = None
+    if target is None:
+        likely = likely_target_of_file(data, block.ignored, inner.tree_.classes)
+    return _conclude(count, alpha, block.ignored, likely)
+
+
+def _check_alpha(alpha):
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
 
 
 def _check_model(model):
@@ -188,10 +204,8 @@ def _outcomes(y, classes):
     )
 
 
-def _conclude(count, alpha, ignored):
+def _conclude(count, alpha, ignored, likely):
     """Run all tests together and collect the findings."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
     if count.rows == 0:
         raise ValueError("There are no cases to audit.")
     if 0 < count.new_classes == count.leaf_outcomes.sum():
@@ -200,13 +214,15 @@ def _conclude(count, alpha, ignored):
             f"None of the {plural(count.new_classes, 'outcome')} is a class of the tree "
             f"({join(names)}); check how they are coded."
         )
-    columns, classes, leaves = (
-        compare(count) for compare in (compare_columns, compare_classes, compare_leaves)
+    columns, classes, leaves, shares = (
+        compare(count)
+        for compare in (compare_columns, compare_classes, compare_leaves, expected_shares)
     )
     expected = expected_accuracy(count, 1 - alpha)
     realised = realised_accuracy(count, 1 - alpha)
     tests = [(column, kind, p) for column in columns for kind, p in column.p_values.items()]
     tests += [(found, "class", found.p_value) for found in classes]
+    tests += [(share, "share", share.p_value) for share in shares]
     tests += [(leaf, "leaf", leaf.p_value) for leaf in leaves if leaf.outcomes]
     tests += [(expected, "expected", expected.p_value)]
     if realised:
@@ -216,9 +232,9 @@ def _conclude(count, alpha, ignored):
         (id(what), kind) for (what, kind, _), out in zip(tests, rejected, strict=True) if out
     }
     columns = [
-        replace(c, changed=tuple(kind for kind in c.large if (id(c), kind) in significant))
-        for c in columns
+        _sort_kinds(c, [kind for kind in KINDS if (id(c), kind) in significant]) for c in columns
     ]
+    shares = [replace(s, changed=s.large and (id(s), "share") in significant) for s in shares]
     classes = [replace(c, changed=c.large and (id(c), "class") in significant) for c in classes]
     leaves = [replace(f, changed=f.large and (id(f), "leaf") in significant) for f in leaves]
     off, least = False, LEAST_LOSS + optimism(count)
@@ -229,6 +245,9 @@ def _conclude(count, alpha, ignored):
         off &= abs(realised.accuracy - realised.expected) >= least
     else:
         fell = (id(expected), "expected") in significant and expected.loss >= least
+    new = any(c.read and not {"unseen", "outside"}.isdisjoint(c.changed) for c in columns)
+    if new and expected.beyond >= MOST_BEYOND + beyond_by_chance(count):
+        expected = replace(expected, trusted=False)
     return Audit(
         model=type(count.model).__name__,
         digest=count.tree.digest,
@@ -239,10 +258,22 @@ def _conclude(count, alpha, ignored):
         expected=expected,
         realised=realised,
         classes=tuple(classes),
+        expected_classes=tuple(shares),
         leaves=tuple(leaves),
         fell=bool(fell),
         estimate_off=bool(off),
         shares_only=only_shares_changed(count, alpha),
         ignored=tuple(ignored),
         by_rule=own_decisions(count),
+        likely_target=likely,
+    )
+
+
+def _sort_kinds(column, significant):
+    """Return the column with its significant changes, divided by whether they are large."""
+    large = column.large
+    return replace(
+        column,
+        changed=tuple(kind for kind in significant if kind in large),
+        slight=tuple(kind for kind in significant if kind not in large),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from keeptree.auditing.significance import compare_counts, compare_with_expected
+from keeptree.auditing.significance import compare_counts, compare_means, compare_with_expected
 from keeptree.data.labels import class_names, plain
 
 LEAST_CHANGE = 0.02  # smallest difference of a share that matters: two percentage points,
@@ -60,6 +60,74 @@ class ClassChange:
     def large(self):
         """Whether the share differs from the one expected by enough to matter."""
         return _matters(self.share, self.expected)
+
+
+@dataclass(frozen=True)
+class ExpectedShare:
+    """The share of one class among all new cases that their probabilities expect.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    name : str
+        Its display name.
+    share : float
+        Mean of its probability over the new cases.
+    share_before : float or None
+        The same mean at fit; None if unknown.
+    p_value : float
+        p-value of the hypothesis that they differ only by chance.
+    changed : bool
+        Whether they differ significantly and by enough to matter.
+    """
+
+    label: Any
+    name: str
+    share: float
+    share_before: float | None
+    p_value: float
+    changed: bool = False
+
+    @property
+    def large(self):
+        """Whether the share differs from the one at fit by enough to matter."""
+        return self.share_before is not None and _matters(self.share, self.share_before)
+
+
+def expected_shares(count):
+    """Return an :class:`ExpectedShare` per class."""
+    reference, n = count.expectation, count.rows
+    shares, squares = count.class_sums / n, count.class_sum_squares / n
+    n_before = int(reference.cases.sum())
+    before = spread = None
+    if reference.classes is not None:
+        before = reference.classes.sum(axis=0) / n_before
+        spread = _spread_over_leaves(reference, before)
+    found = []
+    for c, name in enumerate(class_names(count.model, count.tree.classes)):
+        known = before is not None and before[c] > 0
+        p_value = 1.0
+        if known:
+            variance = max(squares[c] - shares[c] ** 2, spread[c])
+            p_value = compare_means(before[c], n_before, shares[c], n, variance)
+        found.append(
+            ExpectedShare(
+                label=plain(count.tree.classes[c]),
+                name=name,
+                share=float(shares[c]),
+                share_before=float(before[c]) if known else None,
+                p_value=p_value,
+            )
+        )
+    return found
+
+
+def _spread_over_leaves(reference, mean):
+    """Variance between the leaves of the probabilities at fit, which bounds their variance."""
+    cases = reference.cases[:, None]
+    means = reference.classes / np.maximum(cases, 1)
+    return (cases * (means - mean) ** 2).sum(axis=0) / cases.sum()
 
 
 def compare_classes(count):

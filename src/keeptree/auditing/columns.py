@@ -14,13 +14,14 @@ from keeptree.auditing.significance import (
     stability_index,
 )
 from keeptree.data.labels import plain
+from keeptree.explanation.chance import chance_of_outside
+from keeptree.explanation.unfamiliar import LEAST_SHARE
 from keeptree.explanation.wording import tell_number
 from keeptree.text import clean
 
 # With a million cases any change is significant, so it must also be this large to matter.
 LEAST_INDEX = 0.1  # population stability index; the usual limit for a moderate change
 LEAST_DISTANCE = 0.1  # Kolmogorov-Smirnov distance
-LEAST_SHARE = 0.01  # share of the cases: missing, unseen or outside the range
 _LEAST_VANISHED = 5  # expected cases of a category that no longer occurs
 _MOST_PARTS = 12
 KINDS = ("distribution", "missing", "unseen", "outside")
@@ -58,6 +59,8 @@ class ColumnChange:
         of the known values in each, ``before`` and ``now``.
     changed : tuple of str
         Kinds that differ significantly and by enough to matter.
+    slight : tuple of str
+        Kinds that differ significantly, but by too little to matter.
     """
 
     name: str
@@ -75,6 +78,7 @@ class ColumnChange:
     p_values: dict
     parts: tuple
     changed: tuple = ()
+    slight: tuple = ()
 
     @property
     def large(self):
@@ -120,7 +124,7 @@ def _compare(count, f, k, news, tested):
     else:
         curves = reference.below[k], n_1, count.below[k], n_2
         distance, p_values["distribution"] = compare_curves(*curves)
-        p_values["outside"] = compare_shares(0, reference.rows, news.outside, rows)
+        p_values["outside"] = chance_of_outside(n_1, news.outside, n_2)
     index = stability_index(*parts[1:]) if n_1 and n_2 and len(parts[0]) > 1 else None
     return ColumnChange(
         name=tree.feature_name(f),

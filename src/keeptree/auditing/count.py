@@ -41,6 +41,8 @@ class AuditCount:
         True classes in rows, decisions in columns.
     own : OwnCount or None
         The same for the decisions of a model that does not follow the tree.
+    class_sums, class_sum_squares : ndarray of shape (n_classes,)
+        Sum of the probabilities of each class over all rows, and of their squares.
     class_expected, class_squares : ndarray of shape (n_classes,)
         Sum of the probabilities of each class over the rows with an outcome, and of their squares.
     bins : ndarray of shape (10, 3)
@@ -61,6 +63,7 @@ class AuditCount:
         n_classes = len(tree.classes)
         self.leaf_classes = np.zeros((tree.n_nodes, n_classes), dtype=np.int64)
         self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+        self.class_sums, self.class_sum_squares = np.zeros((2, n_classes))
         self.class_expected, self.class_squares = np.zeros((2, n_classes))
         self.bins = np.zeros((BINS, 3))
         self._new = UnfamiliarCount(model)
@@ -97,6 +100,8 @@ class AuditCount:
         self.squares += float(right @ right)
         if self.own is not None:
             self.own.add(rows, p, decision, outcome)
+        self.class_sums += p.sum(axis=0)
+        self.class_sum_squares += (p**2).sum(axis=0)
         if outcome is not None:
             self._add_outcomes(leaf, decision, p, np.asarray(outcome))
 

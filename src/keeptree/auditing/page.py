@@ -3,14 +3,23 @@
 from functools import cache
 
 from keeptree import __version__
-from keeptree.auditing.words import percent, tell_change, tell_ignored, tell_rule
+from keeptree.auditing.words import (
+    moved_leaves,
+    percent,
+    tell_beyond,
+    tell_change,
+    tell_expected_classes,
+    tell_ignored,
+    tell_rule,
+    tell_slight,
+)
 from keeptree.reporting.assets import compact, content_policy, make_environment, read_asset
 from keeptree.reporting.svg import el, icon
 from keeptree.text import clean, plural, shorten_title
 
 _STYLES = ("base", "facts")
 _HEIGHT, _STEP, _BAR = 64, 26, 10  # pixels of the chart of a column
-_SCALE, _ROW = 320, 12  # of the chart of a leaf
+_SCALE, _ROW, _DOT = 180, 14, 5.5  # of the chart of a leaf, with the radius of a dot
 
 
 def render_audit(audit):
@@ -46,13 +55,14 @@ def parts_chart(parts):
 
 def accuracy_chart(leaf):
     """Return a line from 0 to 1 with the expected and the realised accuracy of a leaf."""
-    middle = _ROW / 2
-    marks = [el("path", d=f"M0 {middle}H{_SCALE}", class_="line-track")]
+    middle, length = _ROW / 2, _SCALE - 2 * _DOT
+    marks = [el("path", d=f"M{_DOT} {middle}h{length}", class_="line-track")]
     if leaf.expected_before is not None:
-        x = float(_SCALE * leaf.expected_before)
+        x = _DOT + length * float(leaf.expected_before)
         marks.append(el("path", d=f"M{x:.1f} 0V{_ROW}", class_="mark-before"))
     if leaf.right is not None:
-        marks.append(el("circle", cx=float(_SCALE * leaf.right), cy=middle, r=4.5, class_="now"))
+        x = _DOT + length * float(leaf.right)
+        marks.append(el("circle", cx=round(x, 1), cy=middle, r=_DOT, class_="now"))
     return icon(_SCALE, _ROW, *marks, class_="scale")
 
 
@@ -70,7 +80,7 @@ def _leaf_sample(which):
     """The marker of the expected or the realised accuracy of a leaf."""
     if which == "before":
         return icon(12, 12, el("path", d="M6 0V12", class_="mark-before"))
-    return icon(12, 12, el("circle", cx=6, cy=6, r=4.5, class_="now"))
+    return icon(12, 12, el("circle", cx=6, cy=6, r=_DOT, class_="now"))
 
 
 @cache
@@ -84,6 +94,10 @@ def _environment():
         change=tell_change,
         ignored=tell_ignored,
         rule=tell_rule,
+        slight=tell_slight,
+        beyond=tell_beyond,
+        moved_leaves=moved_leaves,
+        expected_classes=tell_expected_classes,
     )
     environment.filters["plural_of"] = lambda items, *words: plural(len(items), *words)
     environment.globals.update(

@@ -10,6 +10,9 @@ from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
 
 LEAST_LOSS = 0.02  # smallest change of accuracy that matters: two percentage points
+# Largest share of cases beyond the training sample with which the estimate is trusted. If a column
+# has other units, the expected accuracy is too high by a quarter of this share (benchmarks.audit).
+MOST_BEYOND = 0.1
 _OPTIMISM = 0.1  # by how much estimates on cases that the tree has seen may be too high
 
 
@@ -30,6 +33,12 @@ class Expected:
         Whether the latter was estimated out of fold.
     p_value : float
         p-value of the hypothesis that it has not fallen since.
+    beyond : float
+        Share of the cases that have an unseen category or a value outside the training range in a
+        column that the model reads. The model has learned nothing about such values.
+    trusted : bool
+        Whether the estimate can be trusted: not if ``beyond`` is at least 10% more than chance
+        explains.
     """
 
     accuracy: float
@@ -38,6 +47,8 @@ class Expected:
     at_fit: float
     unseen: bool
     p_value: float
+    beyond: float = 0.0
+    trusted: bool = True
 
     @property
     def loss(self):
@@ -156,7 +167,15 @@ def expected_accuracy(count, confidence):
         at_fit=reference.accuracy,
         unseen=reference.unseen,
         p_value=float(stats.norm.sf(fallen)),
+        beyond=count.unfamiliar().beyond / n,
     )
+
+
+def beyond_by_chance(count):
+    """Return the share of unchanged cases that is expected outside the training range, at most."""
+    reference, tree, read = count.reference, count.tree, set(count.model.read_columns.tolist())
+    numeric = [f in read and tree.categories[f] is None for f in reference.columns.tolist()]
+    return float((2 / (reference.known[numeric] + 1)).sum())
 
 
 def optimism(count):

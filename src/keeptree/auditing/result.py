@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from keeptree.annotations import Filename
-from keeptree.auditing.classes import ClassChange
+from keeptree.auditing.classes import ClassChange, ExpectedShare
 from keeptree.auditing.columns import LEAST_SHARE, ColumnChange
 from keeptree.auditing.leaves import LeafChange
 from keeptree.auditing.performance import ByRule, Expected, Realised
@@ -42,6 +42,8 @@ class Audit:
         Accuracy on the cases whose outcome is known; None if there are none.
     classes : tuple of ClassChange
         Every class, if outcomes are known.
+    expected_classes : tuple of ExpectedShare
+        The share of every class that the probabilities of the new cases expect.
     leaves : tuple of LeafChange
         Every leaf of the tree.
     fell, estimate_off : bool
@@ -54,6 +56,8 @@ class Audit:
     by_rule : ByRule or None
         The decisions of a model that decides by cost or probability; None if it follows the tree,
         which all other figures are about.
+    likely_target : str or None
+        The only one of them whose values are classes of the tree, if no outcomes were given.
 
     Examples
     --------
@@ -80,25 +84,30 @@ class Audit:
     expected: Expected
     realised: Realised | None
     classes: tuple[ClassChange, ...]
+    expected_classes: tuple[ExpectedShare, ...]
     leaves: tuple[LeafChange, ...]
     fell: bool
     estimate_off: bool
     shares_only: bool
     ignored: tuple[str, ...] = ()
     by_rule: ByRule | None = None
+    likely_target: str | None = None
 
     @property
     def drift(self) -> bool:
-        """Whether the distribution of any column has changed."""
-        return any(column.changed for column in self.columns)
+        """Whether the distribution of any column or the expected share of any class changed."""
+        moved = any(column.changed for column in self.columns)
+        return moved or any(found.changed for found in self.expected_classes)
 
     @property
     def inaccurate(self) -> bool:
         """Whether the tree or its probabilities have become less accurate since the fit.
 
         A leaf that is right more often than at fit raises no alarm if the probabilities predicted
-        it.
+        it. Without outcomes, an expected accuracy that cannot be trusted is an alarm as well.
         """
+        if self.realised is None and not self.expected.trusted:
+            return True
         worse = any(leaf.changed and not leaf.improved for leaf in self.leaves)
         return self.fell or self._estimates_off or worse or self._new_classes
 
@@ -159,8 +168,10 @@ class Audit:
             "realised": None if self.realised is None else asdict(self.realised),
             "by_rule": None if self.by_rule is None else asdict(self.by_rule),
             "classes": [_plain(asdict(found)) for found in self.classes],
+            "expected_classes": [_plain(asdict(found)) for found in self.expected_classes],
             "columns": [_plain(asdict(column)) for column in self.columns],
             "ignored": list(self.ignored),
+            "likely_target": self.likely_target,
             "leaves": [_plain(asdict(leaf)) for leaf in self.leaves],
         }
 

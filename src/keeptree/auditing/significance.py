@@ -50,6 +50,35 @@ def compare_with_expected(events, expected, variance, n, n_before):
     return float(2 * stats.norm.sf(abs(events - expected) / error))
 
 
+def compare_means(mean_1, n_1, mean_2, n_2, variance):
+    """Return the p-value of the hypothesis that two means of probabilities differ only by chance.
+
+    Unlike the events themselves, probabilities vary only with the attributes. If the sum of the
+    second sample varies too little for a normal approximation, the means are compared as shares of
+    events, which is conservative.
+
+    Parameters
+    ----------
+    mean_1, mean_2 : float
+        Means.
+    n_1, n_2 : int
+        Number of probabilities.
+    variance : float
+        Variance of a probability.
+
+    Examples
+    --------
+    >>> round(compare_means(0.43, 4000, 0.45, 3000, 0.08), 4)
+    0.0034
+    >>> round(compare_means(0.43, 4000, 0.5, 30, 0.08), 2)
+    0.46
+    """
+    if n_2 * variance < _LEAST_VARIANCE:
+        return compare_shares(mean_1 * n_1, n_1, mean_2 * n_2, n_2)
+    error = np.sqrt(variance * (1 / n_1 + 1 / n_2))
+    return float(2 * stats.norm.sf(abs(mean_1 - mean_2) / error))
+
+
 def compare_curves(below_1, n_1, below_2, n_2):
     """Return the Kolmogorov-Smirnov distance at some points, and the p-value of its test.
 

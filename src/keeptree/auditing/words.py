@@ -30,15 +30,19 @@ def tell_verdict(audit):
         if audit.rows < _FEW:
             are = "is" if audit.rows == 1 else "are"
             few = f", but {plural(audit.rows, 'case')} {are} too few to detect small changes"
-        return f"No alarm{few}: the new cases look like the training sample{_tell_steady(audit)}."
+        return f"No alarm{few}: the new cases {_tell_alike(audit)}{_tell_steady(audit)}."
     parts = []
-    if audit.drift:
-        moved = [column for column in audit.columns if column.changed]
-        names = [clean(column.name) for column in moved[:_MOST]]
-        rest = len(moved) - len(names)
-        names += [plural(rest, "other column")] if rest else []
+    moved = [column for column in audit.columns if column.changed]
+    if moved:
         unused = "" if any(column.read for column in moved) else ", which the model does not use"
-        parts.append(f"the data have changed in {join(names)}{unused}")
+        parts.append(f"the data have changed in {_names(moved)}{unused}")
+    risen = _most_risen(audit)
+    if (
+        risen
+        and audit.expected.trusted
+        and (audit.realised is None or not (moved or audit.inaccurate))
+    ):
+        parts.append(_tell_risen(risen))
     parts.append(_tell_accuracy(audit))
     return f"Alarm: {'; '.join(parts)}."
 
@@ -55,6 +59,7 @@ def tell_audit(audit):
     if audit.realised:
         yield from _tell_realised(audit)
     else:
+        yield tell_expected_classes(audit)
         yield _NO_OUTCOMES
     if audit.by_rule:
         yield tell_rule(audit)
@@ -63,11 +68,15 @@ def tell_audit(audit):
         yield ""
         yield "Columns that changed (those that most decisions depend on first):"
         yield from (f"  {tell_column(column)}" for column in changed)
+    slight = [column for column in audit.columns if column.slight and not column.changed]
+    if slight:
+        yield ""
+        yield "Columns that changed by more than chance, but by too little to matter:"
+        yield from (f"  {tell_column(column)}" for column in slight)
     if audit.ignored:
         yield ""
         yield tell_ignored(audit)
-    if not audit.realised:
-        yield from _tell_moved_leaves(audit)
+    yield from _tell_moved_leaves(audit)
     leaves = [leaf for leaf in audit.leaves if leaf.changed]
     if leaves:
         yield ""
@@ -102,33 +111,81 @@ def tell_column(column):
     """Return the name of a column and how it has changed, in one line."""
     used = " (used by the probabilities only)" if column.read else " (not used by the model)"
     used = "" if column.tested else used
-    return f"{clean(column.name)}{used}: {tell_change(column)}"
+    return f"{clean(column.name)}{used}: {tell_change(column) or tell_slight(column)}"
 
 
 def tell_ignored(audit):
     """Return which columns are not compared, in one line; "" if all are."""
     if not audit.ignored:
         return ""
-    return f"Not compared, because the model does not know them: {_listed(audit.ignored)}."
+    told = f"Not compared, because the model does not know them: {_listed(audit.ignored)}."
+    if audit.likely_target is None:
+        return told
+    name = clean(audit.likely_target)
+    return (
+        f"{told} {name} contains classes of the tree; if these are the outcomes, give them with "
+        f"--target {_quoted(name)} (in Python as y)."
+    )
+
+
+def _quoted(name):
+    """A name as an argument on the command line."""
+    return f'"{name}"' if " " in name else name
+
+
+def tell_expected_classes(audit):
+    """Return the class shares that the probabilities expect, and whether they have changed."""
+    classes = audit.expected_classes
+    shown = sorted(classes, key=_movement, reverse=True)[:_MOST]
+    shares = [
+        f"{clean(found.name)} {percent(found.share)}{_beside([(found.share_before, 'at fit')])}"
+        for found in classes
+        if found in shown
+    ]
+    rest = len(classes) - len(shown)
+    shares += [plural(rest, "other class", "other classes")] if rest else []
+    told = f"Expected class shares: {join(shares)}."
+    if not (audit.expected.trusted and any(found.changed for found in classes)):
+        return told
+    return (
+        f"{told} They have changed by more than chance. If this is label shift (a class itself has "
+        "become more common), the true shares have changed even more, and the expected accuracy "
+        "may be wrong."
+    )
+
+
+def _movement(found):
+    return 0.0 if found.share_before is None else abs(found.share - found.share_before)
 
 
 def tell_change(column):
-    """Return how a column has changed; "" if it has not."""
-    told = []
-    if "distribution" in column.changed:
-        sizes = [f"stability index {column.index:.2f}"] if column.index is not None else []
-        sizes += [f"KS distance {column.distance:.2f}"] if column.distance is not None else []
-        told.append(f"distribution ({', '.join(sizes)}{_tell_part(column)})")
-    if "missing" in column.changed:
-        before = percent(column.missing_before)
-        told.append(f"missing in {percent(column.missing)} ({before} before)")
-    if "unseen" in column.changed:
-        told.append(f"new categories in {percent(column.unseen)}: {_listed(column.new)}")
-    if "outside" in column.changed:
-        told.append(f"outside the range of the training sample in {percent(column.outside)}")
+    """Return how a column has changed by enough to matter; "" if it has not."""
+    told = _tell_kinds(column, column.changed)
     if column.changed and column.vanished:
         told.append(f"no longer seen: {_listed(column.vanished)}")
     return "; ".join(told)
+
+
+def tell_slight(column):
+    """Return how a column has changed by more than chance, but too little to matter."""
+    return "; ".join(_tell_kinds(column, column.slight))
+
+
+def _tell_kinds(column, kinds):
+    """How a column has changed, for some kinds of change."""
+    told = []
+    if "distribution" in kinds:
+        sizes = [f"stability index {column.index:.2f}"] if column.index is not None else []
+        sizes += [f"KS distance {column.distance:.2f}"] if column.distance is not None else []
+        told.append(f"distribution ({', '.join(sizes)}{_tell_part(column)})")
+    if "missing" in kinds:
+        before = percent(column.missing_before)
+        told.append(f"missing in {percent(column.missing)} ({before} before)")
+    if "unseen" in kinds:
+        told.append(f"new categories in {percent(column.unseen)}: {_listed(column.new)}")
+    if "outside" in kinds:
+        told.append(f"outside the range of the training sample in {percent(column.outside)}")
+    return told
 
 
 def _tell_part(column):
@@ -171,14 +228,24 @@ def _is_commonest(leaf):
     return leaf.commonest in (None, leaf.decision)
 
 
-def _tell_moved_leaves(audit):
-    """The leaves whose expected accuracy changed by enough to matter, largest first."""
+def moved_leaves(audit):
+    """Return the leaves whose expected accuracy changed by enough to matter, largest first.
+
+    None if outcomes are known, which say more, or if the expected accuracy cannot be trusted.
+    """
+    if audit.realised or not audit.expected.trusted:
+        return []
     moved = [leaf for leaf in audit.leaves if leaf.moved and leaf.share >= LEAST_SHARE]
+    return sorted(moved, key=lambda leaf: -leaf.share)
+
+
+def _tell_moved_leaves(audit):
+    moved = moved_leaves(audit)
     if not moved:
         return
     yield ""
     yield "Leaves whose expected accuracy changed:"
-    for leaf in sorted(moved, key=lambda leaf: -leaf.share)[:_MOST]:
+    for leaf in moved[:_MOST]:
         yield (
             f"  {leaf.rule}: {clean(leaf.decision)} is expected to be right for "
             f"{percent(leaf.expected)} ({percent(leaf.expected_before)} at fit), "
@@ -186,8 +253,39 @@ def _tell_moved_leaves(audit):
         )
 
 
+def _names(columns):
+    """The first names of some columns, and how many others there are."""
+    names = [clean(column.name) for column in columns[:_MOST]]
+    rest = len(columns) - len(names)
+    return join([*names, plural(rest, "other column")] if rest else names)
+
+
+def _tell_alike(audit):
+    """How far new cases without an alarm are like the training sample; after "the new cases"."""
+    slight = [column for column in audit.columns if column.slight]
+    if not slight:
+        return "look like the training sample"
+    return (
+        f"differ from the training sample by more than chance in {_names(slight)}, but by too "
+        "little to matter"
+    )
+
+
+def _most_risen(audit):
+    """The class whose expected share has risen most, if any has changed; else None."""
+    changed = [found for found in audit.expected_classes if found.changed]
+    return max(changed, key=lambda found: found.share - found.share_before, default=None)
+
+
+def _tell_risen(found):
+    return (
+        f"the probabilities expect {percent(found.share)} of the cases to be {clean(found.name)} "
+        f"({percent(found.share_before)} at fit)"
+    )
+
+
 def _tell_steady(audit):
-    """How the sentence continues after "look like the training sample"."""
+    """How the sentence continues after the new cases have been compared."""
     if audit.realised:
         right, before = percent(audit.realised.accuracy), percent(audit.realised.at_fit)
         known = audit.realised.cases
@@ -206,6 +304,8 @@ def _tell_steady(audit):
 def _tell_accuracy(audit):
     """What happened to the accuracy, without a full stop."""
     realised, expected = audit.realised, audit.expected
+    if realised is None and not expected.trusted:
+        return f"the accuracy of the tree cannot be estimated, because {tell_beyond(expected)}"
     if realised is None:
         verb = "has fallen to" if audit.fell else "is"
         return (
@@ -291,9 +391,20 @@ def _tell_expected(expected):
     how = "out of fold"
     if not expected.unseen:
         how = "on cases that the tree has seen, so it may be too high"
-    return (
+    told = (
         f"Expected accuracy: {percent(expected.accuracy)}, between {percent(expected.low)} and "
         f"{percent(expected.high)}; at fit {percent(expected.at_fit)}, estimated {how}."
+    )
+    if expected.trusted:
+        return told
+    return f"{told} Do not trust it: {tell_beyond(expected)}."
+
+
+def tell_beyond(expected):
+    """Return how many cases are beyond the training sample, without a full stop."""
+    return (
+        f"{percent(expected.beyond)} of the cases have an unseen category or a value outside the "
+        "training range in a column that the model reads"
     )
 
 

@@ -1,5 +1,6 @@
 """``keeptree audit``: check whether a saved model still fits new data."""
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 from keeptree.cli.command import (
@@ -29,11 +30,13 @@ def _arguments(parser):
     parser.add_argument("--out", metavar="FILE", help="HTML file to write, such as audit.html")
     parser.add_argument(
         "--fail-on",
-        metavar="ALARM",
-        action="append",
+        metavar="ALARMS",
+        action="extend",
         default=[],
-        choices=["drift", "accuracy"],
-        help="exit with code 1 on this alarm: drift or accuracy; repeatable",
+        type=_alarms,
+        help="exit with code 1 on these alarms, separated by commas: drift (columns or expected "
+        "class shares have changed), accuracy (decisions are right less often, the probabilities "
+        "no longer fit the outcomes, or the accuracy cannot be estimated)",
     )
     parser.add_argument(
         "--alpha",
@@ -45,7 +48,18 @@ def _arguments(parser):
     add_json(parser, "the audit")
 
 
+def _alarms(text):
+    """The alarms of an option such as ``drift,accuracy``."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in ("drift", "accuracy"):
+            raise ArgumentTypeError(f"invalid choice: {name!r} (choose from drift, accuracy)")
+    return names
+
+
 def _run(options):
+    if not 0 < options.alpha < 1:
+        raise ValueError(f"--alpha {options.alpha:g} is not a probability between 0 and 1.")
     options.data = data_file(options)
     check_order(options.model, options.data)
     if options.out is not None:

@@ -66,7 +66,8 @@ def _arguments(parser):
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="write nothing and exit with code 2 if the data contain anything not seen in training",
+        help="write nothing and exit with code 2 if the data contain unseen categories, or more "
+        "missing values or values outside the training range than chance explains",
     )
     parser.add_argument(
         "--excel-safe",
@@ -90,6 +91,7 @@ def _run(options):
 
         with step("Reading the model"):
             model = load_model(options.model)
+        _check_calibrated(model, options)
         summary = predict_file(
             model,
             options.data,
@@ -111,6 +113,19 @@ def _run(options):
     stream = sys.stderr if options.out == "-" else sys.stdout
     without_tests = hasattr(model, "tree_") and model.tree_.n_leaves == 1
     _tell(summary, stream, options.engine, without_tests)
+
+
+def _check_calibrated(model, options):
+    """Raise a ValueError with the command to run if the model has no intervals or class sets."""
+    if not hasattr(model, "sets_of") or getattr(model, "calibration_", None) is not None:
+        return
+    needs = "--set" if options.set else "--interval"
+    if options.set or (options.interval and model.interval_kind is None):
+        raise ValueError(
+            f"{needs} needs a calibrated model, and {options.model} is not calibrated. Fit it "
+            "again on the same data with keeptree fit DATA --target COLUMN --calibrate FILE, where "
+            "FILE has cases that the tree has not seen."
+        )
 
 
 def _level(options):

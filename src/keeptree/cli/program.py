@@ -52,6 +52,8 @@ def run_program(parser, argv=None):
         return 0
     try:
         with warnings.catch_warnings():
+            # The commands tell in their own words what to do about such a tree.
+            warnings.filterwarnings("ignore", message="The tree has no tests, so it decides")
             warnings.showwarning = partial(_show_warning, options.parser.prog)
             code = options.run(options)
         sys.stdout.flush()

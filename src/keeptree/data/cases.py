@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keeptree.choice import tell_absent
 from keeptree.data.cells import cells_as_labels, cells_as_numbers, is_text, unseen_cells
 from keeptree.data.columns import AS_MISSING
 from keeptree.data.files import find_column, open_table
@@ -280,7 +281,7 @@ def find_row(model, data, column, value):
         return found[0]
     if not found:
         raise ValueError(f"{as_data_file(data)} has no row with {column}={value}.")
-    shown = ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")
+    shown = ", ".join(map(str, numbers[:5])) + (" and others" if len(numbers) > 5 else "")
     raise ValueError(
         f"{as_data_file(data)} has {len(found)} rows with {column}={value}; choose one of the rows "
         f"{shown}."
@@ -312,11 +313,7 @@ def _find_rules(model, names, keep, source):
     known = set(names)
     absent = [name for name in expected if name not in known]
     if absent:
-        shown = ", ".join(map(repr, absent[:5])) + (" and others" if len(absent) > 5 else "")
-        raise ValueError(
-            f"{source} lacks the column{'s' if len(absent) > 1 else ''} {shown}, which the model "
-            f"needs; it has {', '.join(map(repr, names[:10]))}."
-        )
+        raise ValueError(f"{source} lacks {tell_absent(absent, names, expected)}")
     notations = getattr(model, "notation_", None) or (None,) * len(categories)
     unknown = getattr(getattr(model, "tree_", None), "unknown", (AS_MISSING,) * len(categories))
     return dict(zip(expected, zip(categories, notations, unknown, strict=True), strict=True))

@@ -11,6 +11,7 @@ from keeptree.data.columns import (
     as_numbers,
     check_no_text,
     encode_nominal,
+    is_number,
     read_nominal,
 )
 from keeptree.data.groups import column_groups, plain_columns
@@ -117,11 +118,32 @@ def validate_numbers(estimator, X, ensure_all_finite, reset=True):
     checks = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
     array = as_array(X)
     if array is X:
-        return validate_data(estimator, X, reset=reset, **checks)
+        try:
+            return validate_data(estimator, X, reset=reset, **checks)
+        except ValueError:
+            _refuse_text(X)  # names the column
+            raise
     validate_data(
         estimator, X, reset=reset, skip_check_array=True
     )  # checks the names and number of the columns
     return check_array(array, estimator=estimator, input_name="X", **checks)
+
+
+def _refuse_text(X):
+    """Raise a ValueError that names the first column with text, if there is one."""
+    if not hasattr(X, "columns"):
+        X = np.asarray(X)
+    if len(X.shape) != 2 or getattr(getattr(X, "dtype", None), "kind", "O") not in "OUT":
+        return
+    for j in range(X.shape[1]):
+        column = _column(X, j)
+        text = next((v for v in column if isinstance(v, str) and not is_number(v)), None)
+        if text is not None:
+            name = repr(X.columns[j]) if hasattr(X, "columns") else f"at position {j}"
+            raise ValueError(
+                f"The column {name} holds text, such as {str(text)!r:.50}, but the tree takes only "
+                "numbers; leave the column out, or encode it in a pipeline."
+            )
 
 
 def read_table(X, nominal=None):

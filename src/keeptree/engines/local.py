@@ -63,8 +63,9 @@ def predict_file(
     labels : dict, optional
         Class -> display name in the predictions and column names.
     strict : bool, default=False
-        Whether to raise a ValueError, and write nothing, if the data contain anything new (see
-        :func:`~keeptree.unfamiliar`).
+        Whether to raise a ValueError, and write nothing, if the data contain unseen categories, or
+        more missing values or values outside the training range than chance explains (see
+        ``unexpected`` in :func:`~keeptree.unfamiliar`).
     excel_safe : bool, default=False
         Whether text in a CSV file that a spreadsheet would run as a formula (it starts with ``=``,
         ``+``, ``-`` or ``@`` and is not a number) is preceded by an apostrophe.
@@ -163,8 +164,10 @@ def _refuse_new(new, model, data):
             f"A {type(model).__name__} stores no statistics of its training sample, so new values "
             f"cannot be detected; leave out strict, or fit a KeepTree classifier."
         )
-    if new:
-        raise ValueError(f"{data} was rejected, and nothing was written. {new}")
+    if new.unexpected:
+        raise ValueError(
+            f"{data} was rejected, and nothing was written. {new.tell(only_unexpected=True)}"
+        )
 
 
 def _score(scorer, block, data):

@@ -12,6 +12,7 @@ from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import column_values
 from keeptree.encoding import is_scalar
+from keeptree.explanation.chance import chance_of_missing, chance_of_outside
 from keeptree.explanation.wording import join, tell_number
 from keeptree.importers import keep_with_steps, unwrap
 from keeptree.importers.steps import read_rows, run_steps, take_columns
@@ -23,7 +24,9 @@ from keeptree.tree.routing import descend
 SCHEMA = 1  # version of the dict; incompatible changes increase it
 _MOST_LABELS = 1000  # maximum number of unseen categories that are counted per column
 _SHOWN = 3  # maximum number of columns and categories listed in the sentence
-_CHANCE = 3.0  # number of standard errors by which a share may exceed that of the training sample
+# With many rows any difference is significant, so it must also be this large to matter.
+LEAST_SHARE = 0.01  # share of the rows
+_CHANCE = 0.001  # probability that any share of unchanged data is called unexpected
 
 
 def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
@@ -47,6 +50,12 @@ def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
     An unseen category is treated as a missing value. It *affects a decision* if the path of the row
     tests it, so that the tree's rule for missing values decides.
 
+    Single values outside the range are normal: with n training rows, a new value lies outside with
+    a probability of about 2 / (n + 1). ``unexpected`` tells whether there is something that chance
+    does not explain: an unseen category, or a share of missing values or of values outside the
+    range that is higher than chance explains and by at least one percentage point. The tests of all
+    columns together call unchanged data unexpected with a probability of at most 0.1%.
+
     Examples
     --------
     >>> import pandas as pd
@@ -59,6 +68,8 @@ def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
     outside 20 to 59 in 1 row.
     >>> new.column("area").decisions
     1
+    >>> new.unexpected, new.column("age").more_outside
+    (True, False)
     """
     count = UnfamiliarCount(model)
     table = run_steps(take_columns(from_arrow(X), model), count.steps)
@@ -90,7 +101,10 @@ class UnfamiliarColumn:
     missing_before : float or None
         Share of missing values in the training sample; None if unknown.
     more_missing : bool
-        Whether significantly more values are missing than in the training sample.
+        Whether more values are missing than in the training sample, by more than chance and by at
+        least one percentage point.
+    more_outside : bool
+        Whether more rows are outside the range than chance explains, and at least 1% of them.
     probabilities_only : bool
         Whether the probabilities depend on the column although the tree does not test it.
     """
@@ -106,12 +120,18 @@ class UnfamiliarColumn:
     missing: int = 0
     missing_before: float | None = None
     more_missing: bool = False
+    more_outside: bool = False
     probabilities_only: bool = False
 
     @property
     def outside(self):
         """Rows outside the range of the training sample."""
         return self.below + self.above
+
+    @property
+    def unexpected(self):
+        """Whether the column contains something new that chance does not explain."""
+        return bool(self.unseen or self.more_outside or self.more_missing)
 
     def __bool__(self):
         return bool(self.unseen or self.outside or self.more_missing)
@@ -131,6 +151,9 @@ class Unfamiliar:
         Rows whose path through the tree tests an unseen category of any column.
     unknown : tuple of str
         What could not be checked: ``"ranges"``, ``"missing values"``.
+    beyond : int
+        Rows with an unseen category or a value outside the range in a column that the model's
+        decisions or probabilities depend on.
 
     Examples
     --------
@@ -141,7 +164,8 @@ class Unfamiliar:
     >>> new = X.assign(**{"petal width (cm)": 2 * X["petal width (cm)"]})
     >>> found = kt.unfamiliar(model, new)
     >>> print(found)
-    New since fitting: petal width (cm) lies outside 0.1 to 2.5 in 85 rows.
+    New since fitting: petal width (cm) lies outside 0.1 to 2.5 in 85 rows (56.7%, more than chance
+    explains).
     >>> bool(found), found.column("petal width (cm)").above
     (True, 85)
     """
@@ -150,6 +174,7 @@ class Unfamiliar:
     columns: tuple
     decisions: int
     unknown: tuple = ()
+    beyond: int = 0
 
     def __bool__(self):
         return any(self.columns)
@@ -169,11 +194,21 @@ class Unfamiliar:
         return next(column for column in self.columns if column.name == name)
 
     @property
+    def unexpected(self) -> bool:
+        """Whether there is anything that chance does not explain; single values outside are not."""
+        return any(column.unexpected for column in self.columns)
+
+    @property
     def sentence(self) -> str:
         """One sentence on what is new, and on what could not be checked."""
+        return self.tell()
+
+    def tell(self, only_unexpected: bool = False) -> str:
+        """Return the sentence, or only the part about what chance does not explain."""
+        outside = "more_outside" if only_unexpected else "outside"
         told = [
             *_tell(self._new("unseen"), self._tell_unseen),
-            *_tell(self._new("outside"), _tell_outside),
+            *_tell(self._new(outside, "outside"), self._tell_outside),
             *_tell(self._new("more_missing", "missing"), self._tell_missing),
         ]
         if told:
@@ -196,7 +231,9 @@ class Unfamiliar:
             "schema": SCHEMA,
             "rows": self.rows,
             "decisions": self.decisions,
+            "beyond": self.beyond,
             "unknown": list(self.unknown),
+            "unexpected": self.unexpected,
             "columns": [
                 {
                     **vars(column),
@@ -229,6 +266,15 @@ class Unfamiliar:
             return f"{told}, which no decision depends on"
         return f"{told}, which {affect} {plural(column.decisions, 'decision')}"
 
+    def _tell_outside(self, column):
+        told = (
+            f"{clean(column.name)} lies outside {tell_number(column.low)} to "
+            f"{tell_number(column.high)} in {plural(column.outside, 'row')}"
+        )
+        if not column.more_outside:
+            return told
+        return f"{told} ({_percent(column.outside / self.rows)}, more than chance explains)"
+
     def _tell_missing(self, column):
         now, before = column.missing / self.rows, column.missing_before
         return (
@@ -257,10 +303,14 @@ class UnfamiliarCount:
         self.tree, self.steps = keep_with_steps(model)
         inner = model if isinstance(model, Tree) else unwrap(model)[0]
         self._observed = getattr(inner, "observed_", None)
+        reference = getattr(inner, "reference_", None)  # older files have none
+        self._rows_before = round(self.tree.weight[0]) if reference is None else reference.rows
+        numeric = sum(labels is None for labels in self.tree.categories)
+        self._level = _CHANCE / max(self.tree.n_features + numeric, 1)  # of each test
         width = self.tree.n_features
         self._tested = set(self.tree.tested.tolist())
         self._others = set(getattr(inner, "read_columns", self.tree.tested).tolist()) - self._tested
-        self._rows = self._touched = 0
+        self._rows = self._touched = self._beyond = 0
         self._labels = [Counter() for _ in range(width)]
         self._unseen, self._decisions, self._missing, self._below, self._above = np.zeros(
             (5, width), dtype=np.int64
@@ -283,13 +333,16 @@ class UnfamiliarCount:
         marks = {f: (places, labels) for f, (places, labels) in unseen.items() if len(places)}
         for f, (places, _) in marks.items():
             self._missing[f] -= len(places)
-        self._add_ranges(rows)
+        beyond = self._add_ranges(rows)
         for f, found in self._declared_only(rows).items():
             known = marks.get(f, (np.empty(0, dtype=np.int64), []))
             marks[f] = np.append(known[0], found[0]), [*known[1], *found[1]]
         for f, (places, labels) in marks.items():
             self._unseen[f] += len(places)
+            if f in self._tested or f in self._others:
+                beyond[places] = True
             _count(self._labels[f], labels)
+        self._beyond += int(beyond.sum())
         self._add_decisions(rows, marks)
 
     def result(self):
@@ -302,7 +355,6 @@ class UnfamiliarCount:
         for f in range(tree.n_features):
             ranged = observed is not None and tree.categories[f] is None
             before = None if shares is None else float(shares[f])
-            missing = int(self._missing[f])
             columns.append(
                 UnfamiliarColumn(
                     name=tree.feature_name(f),
@@ -313,22 +365,45 @@ class UnfamiliarCount:
                     high=float(observed.high[f]) if ranged else None,
                     below=int(self._below[f]),
                     above=int(self._above[f]),
-                    missing=missing,
+                    missing=int(self._missing[f]),
                     missing_before=before,
-                    more_missing=before is not None and _exceeds(missing, self._rows, before),
+                    more_missing=before is not None and self._has_more_missing(f, before),
+                    more_outside=ranged and self._has_more_outside(f, before or 0.0),
                     probabilities_only=f in self._others,
                 )
             )
-        return Unfamiliar(self._rows, tuple(columns), self._touched, unknown)
+        return Unfamiliar(self._rows, tuple(columns), self._touched, unknown, self._beyond)
+
+    def _has_more_missing(self, f, before):
+        """Whether values are missing more often than chance explains, by enough to matter."""
+        n_before, missing = self._rows_before, int(self._missing[f])
+        if not self._rows or missing / self._rows - before < LEAST_SHARE:
+            return False
+        p = chance_of_missing(round(before * n_before), n_before, missing, self._rows)
+        return p <= self._level
+
+    def _has_more_outside(self, f, missing_before):
+        """Whether more rows are outside the range than chance explains, enough to matter."""
+        outside = int(self._below[f] + self._above[f])
+        if not self._rows or outside / self._rows < LEAST_SHARE:
+            return False
+        known_before = round((1 - missing_before) * self._rows_before)
+        known = self._rows - int(self._missing[f] + self._unseen[f])
+        return chance_of_outside(known_before, outside, known) <= self._level
 
     def _add_ranges(self, rows):
+        """Count values outside the range; return the rows with such a value in a read column."""
         if self._observed is None:
-            return
+            return np.zeros(len(rows), dtype=bool)
         numeric = np.array([labels is None for labels in self.tree.categories])
         if self._observed.missing is not None:
             numeric &= self._observed.missing < 1  # an empty column has no range
-        self._below += numeric * (rows < self._observed.low).sum(axis=0)
-        self._above += numeric * (rows > self._observed.high).sum(axis=0)
+        below = (rows < self._observed.low) & numeric
+        above = (rows > self._observed.high) & numeric
+        self._below += below.sum(axis=0)
+        self._above += above.sum(axis=0)
+        read = sorted(self._tested | self._others)
+        return (below[:, read] | above[:, read]).any(axis=1)
 
     def _declared_only(self, rows):
         """Return the categories that a dtype declares but no training case has."""
@@ -400,26 +475,12 @@ def _count(counter, labels):
             counter[label] += rows
 
 
-def _exceeds(missing, rows, before):
-    """Return whether values are missing more often than chance would explain."""
-    expected = rows * before
-    return bool(missing > expected + _CHANCE * np.sqrt(expected * (1 - before)))
-
-
 def _tell(columns, tell):
     told = [tell(column) for column in columns[:_SHOWN]]
     rest = len(columns) - len(told)
     return [*told[:-1], f"{told[-1]} (and {plural(rest, 'other column')})"] if rest else told
 
 
-def _tell_outside(column):
-    return (
-        f"{clean(column.name)} lies outside {tell_number(column.low)} to "
-        f"{tell_number(column.high)} in {plural(column.outside, 'row')}"
-    )
-
-
 def _percent(share):
-    if 0 < share < 0.01:
-        return "under 1%"
-    return f"{100 * share:.0f}%"
+    """A share in percent; shares that differ by a percentage point are told apart."""
+    return f"{100 * share:.1f}%"

@@ -1,5 +1,6 @@
 """Base of the post-hoc classifiers: find the tree, read X and y, predict as the tree does."""
 
+import warnings
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, Self
@@ -20,12 +21,12 @@ from sklearn.utils.validation import (
 from keeptree.annotations import Floats
 from keeptree.blocks import map_rows
 from keeptree.data.arrow import from_arrow
-from keeptree.data.labels import label_codes, name_classes, recode, target_name
+from keeptree.data.labels import label_codes, name_classes, plain, recode, target_name
 from keeptree.data.notation import check_notations, with_days
 from keeptree.data.observed import Observed
 from keeptree.data.reference import Reference, describe_columns
 from keeptree.data.sample import Sample
-from keeptree.data.table import take_rows, validate_numbers
+from keeptree.data.table import comparable_names, take_rows, validate_numbers
 from keeptree.data.target import read_target
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep_with_steps, unwrap
@@ -42,7 +43,7 @@ from keeptree.probability.estimator import (
 from keeptree.probability.row_scorer import RowScorer
 from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
-from keeptree.tree import ShowsTree, Tree
+from keeptree.tree import ShowsTree, Tree, names_differ
 
 # Smallest weight relative to the largest, below which squares of weights vanish.
 _LEAST_WEIGHT = 1e-100
@@ -241,7 +242,11 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         if isinstance(self.estimator, Tree):
             X = self.estimator.select(X)
         if reads_any_column(self.estimator):
+            if getattr(X, "shape", None) and X.shape[0] == 0:
+                raise ValueError("X has no rows; give at least one row of each class.")
             return validate_data(self, X, skip_check_array=True)
+        if is_kept(self.estimator):
+            check_columns(X, self.estimator)
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
         return validate_numbers(self, X, finite)
 
@@ -254,6 +259,8 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
             with step("Growing the tree"):
                 model = fit_learner(unfitted_learner(model), X, y, sample_weight)
         self.tree_, transformers = keep_with_steps(model, X)
+        if model is not self.estimator:
+            warn_without_tests(self.tree_)
         if self.tree_.classes is None:
             raise ValueError(
                 "The tree is a regression tree, which has no classes; keep a classification tree."
@@ -300,10 +307,19 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         if not hasattr(X, "shape"):
             mixed = self.preprocessing_ or self.tree_.has_nominal
             X = np.asarray(X, dtype=object if mixed else None)
+        if len(X.shape) == 1:
+            raise ValueError(
+                "Reshape your data to a table: X is a single row or column of "
+                f"{X.shape[0]} values; give a single row as X.iloc[[0]] of a data frame, or as "
+                "x.reshape(1, -1) of an array."
+            )
         if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
             check_array(X)  # raises an error that gives the reason
         X = with_days(X, self)
         X = X if self.preprocessing_ else self.tree_.select(X)
+        names, expected = comparable_names(X), getattr(self, "feature_names_in_", None)
+        if names is not None and expected is not None and names != tuple(expected):
+            raise ValueError(names_differ(names, tuple(expected)))
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
@@ -346,6 +362,24 @@ def read_weight(sample_weight, X):
             f"wide for meaningful sums; set the smallest ones to 0."
         )
     return weight
+
+
+class NoTestsWarning(UserWarning):
+    """Warning that a tree that was grown has no tests."""
+
+
+def warn_without_tests(tree):
+    """Warn if a tree that was grown decides every case alike although there are several classes."""
+    if tree.classes is None or len(tree.classes) < 2 or tree.n_leaves > 1:
+        return
+    label = plain(tree.classes[tree.label[0]])
+    warnings.warn(
+        f"The tree has no tests, so it decides {label!r} for every case; grow a larger one, such "
+        "as kt.C45Classifier(pruning='none', collapse=False), or let the probabilities use all "
+        "columns with kt.KeptTreeClassifier(columns='all').",
+        NoTestsWarning,
+        stacklevel=6,
+    )
 
 
 def binary_or_all(scores):

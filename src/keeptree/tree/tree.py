@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keeptree.annotations import Filename, Floats
+from keeptree.choice import tell_absent
 from keeptree.data.arrow import from_arrow
 from keeptree.data.table import as_matrix, comparable_names, take_named
 from keeptree.encoding import digest_of, read_json, sealed, write_json
@@ -549,12 +550,24 @@ def _rebuild(values):
 
 
 def names_differ(names, expected):
-    """Return a sentence that tells how the column names of X differ from those of the tree."""
-    missing = [name for name in expected if name not in names]
+    """Return a sentence that tells how the column names of X differ from those of the model.
+
+    Examples
+    --------
+    >>> names_differ(("age", "Income"), ("age", "income"))
+    "X lacks the column 'income', which the model needs; did you mean 'Income'? If so, rename it."
+    >>> names_differ(("age", "income", "id"), ("age", "income"))
+    "X has the column 'id', which the model does not know; leave it out."
+    >>> names_differ(("income", "age"), ("age", "income"))
+    "X has the columns of the model in another order; give them as 'age', 'income'."
+    """
+    absent = [name for name in expected if name not in names]
+    if absent:
+        return f"X lacks {tell_absent(absent, names, expected)}"
     unseen = [name for name in names if name not in expected]
-    if missing or unseen:
-        return (
-            "The feature names should match those of the tree. "
-            f"Missing: {missing[:5]}; not expected: {unseen[:5]}."
-        )
-    return "The feature names should match those of the tree, in the same order."
+    if unseen:
+        shown = ", ".join(map(repr, unseen[:5])) + (" and others" if len(unseen) > 5 else "")
+        s, them = ("", "it") if len(unseen) == 1 else ("s", "them")
+        return f"X has the column{s} {shown}, which the model does not know; leave {them} out."
+    order = ", ".join(map(repr, expected[:10])) + (", ..." if len(expected) > 10 else "")
+    return f"X has the columns of the model in another order; give them as {order}."
