@@ -231,7 +231,7 @@ def test_a_pandas_frame_is_read_like_an_array():
     tree = kt.keep(model)
     np.testing.assert_array_equal(tree.apply(X), model.apply(X))
     np.testing.assert_array_equal(tree.apply(X.to_numpy()), model.apply(X))
-    with pytest.raises(ValueError, match="same order"):
+    with pytest.raises(ValueError, match="in another order; give them as"):
         tree.apply(pd.DataFrame(X)[X.columns[::-1]])
 
 
