@@ -281,3 +281,18 @@ def test_a_scikit_learn_pipeline_is_compared_by_its_raw_categories():
     pipe = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier())
     new = kt.unfamiliar(pipe.fit(X, X["area"]), X.assign(area="east"))
     assert new.column("area").categories == {"east": 300}
+
+
+@pytest.mark.parametrize("size", [None, 1e-3])
+def test_a_file_without_the_number_of_training_rows_still_shows_what_is_new(size):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    y = (X["a"] > 0).astype(int)
+    weight = None if size is None else np.full(400, size)
+    tree = DecisionTreeClassifier(max_depth=2)
+    model = kt.SmoothedTreeClassifier(tree).fit(X, y, sample_weight=weight)
+    del model.reference_  # as in files of older versions
+    assert not kt.unfamiliar(model, X).unexpected
+    assert kt.unfamiliar(model, 100 * X).unexpected
+    X.loc[:199, "b"] = np.nan
+    assert kt.unfamiliar(model, X).column("b").more_missing

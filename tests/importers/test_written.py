@@ -456,3 +456,28 @@ def test_the_exact_text_reproduces_the_tree(tree, seed):
         for kept, row in ((tree, rows[:1]), (again, frame[list(again.feature_names)])):
             with pytest.raises(ValueError, match="never seen"):
                 kept.apply(row)
+
+
+@pytest.mark.parametrize("word", ["ELSE IF", "ELSEIF", "elif", "ELSIF"])
+def test_a_second_test_may_follow_on_the_same_line(word):
+    expected = kt.keep("IF a <= 1 THEN x\nELSE IF b <= 2 THEN y\nELSE z").to_text()
+    assert kt.keep(f"IF a <= 1 THEN x {word} b <= 2 THEN y ELSE z").to_text() == expected
+    assert kt.keep(f"IF a <= 1 THEN x\n{word} b <= 2 THEN y\nELSE z").to_text() == expected
+
+
+def test_a_class_may_contain_the_word_else_after_or():
+    assert kt.keep("IF a <= 1 THEN x or else y\nELSE z").classes.tolist() == ["x or else y", "z"]
+
+
+def test_brackets_around_a_test_are_ignored_and_must_match():
+    expected = kt.keep("IF a <= 1 THEN x ELSE y").to_text()
+    assert kt.keep("IF (a <= 1) THEN x ELSE y").to_text() == expected
+    assert kt.keep("IF ((a <= 1) ) THEN x ELSE y").to_text() == expected
+    assert kt.keep('IF ("a (mm)" <= 1) THEN x ELSE y').feature_names == ("a (mm)",)
+    assert kt.keep("IF (a) <= 1 THEN x ELSE y").feature_names == ("(a)",)
+    with pytest.raises(
+        ValueError, match="line 1, column 4: the brackets of this test do not match"
+    ):
+        kt.keep("IF (a <= 1 THEN x ELSE y")
+    with pytest.raises(ValueError, match="column 13: `AND` joins two tests"):
+        kt.keep("IF (a <= 1) AND (b > 2) THEN x ELSE y")

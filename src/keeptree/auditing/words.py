@@ -231,7 +231,8 @@ def _is_commonest(leaf):
 def moved_leaves(audit):
     """Return the leaves whose expected accuracy changed by enough to matter, largest first.
 
-    None if outcomes are known, which say more, or if the expected accuracy cannot be trusted.
+    Empty if outcomes are known, because they say more, or if the expected accuracy cannot be
+    trusted.
     """
     if audit.realised or not audit.expected.trusted:
         return []

@@ -26,6 +26,7 @@ _MOST_LABELS = 1000  # maximum number of unseen categories that are counted per 
 _SHOWN = 3  # maximum number of columns and categories listed in the sentence
 # With many rows any difference is significant, so it must also be this large to matter.
 LEAST_SHARE = 0.01  # share of the rows
+_TYPICAL_ROWS = 1000  # assumed number of training rows if a file does not record it
 _CHANCE = 0.001  # probability that any share of unchanged data is called unexpected
 
 
@@ -303,8 +304,7 @@ class UnfamiliarCount:
         self.tree, self.steps = keep_with_steps(model)
         inner = model if isinstance(model, Tree) else unwrap(model)[0]
         self._observed = getattr(inner, "observed_", None)
-        reference = getattr(inner, "reference_", None)  # older files have none
-        self._rows_before = round(self.tree.weight[0]) if reference is None else reference.rows
+        self._rows_before = _training_rows(self.tree, getattr(inner, "reference_", None))
         numeric = sum(labels is None for labels in self.tree.categories)
         self._level = _CHANCE / max(self.tree.n_features + numeric, 1)  # of each test
         width = self.tree.n_features
@@ -484,3 +484,14 @@ def _tell(columns, tell):
 def _percent(share):
     """A share in percent; shares that differ by a percentage point are told apart."""
     return f"{100 * share:.1f}%"
+
+
+def _training_rows(tree, reference):
+    """Return the number of rows of the training sample.
+
+    Older files do not record it. If the rows had no weights, it is the weight of the tree's root.
+    """
+    if reference is not None:
+        return reference.rows
+    weight = float(tree.weight[0])
+    return int(weight) if weight.is_integer() and weight > 1 else _TYPICAL_ROWS

@@ -3,16 +3,19 @@
 import re
 from itertools import pairwise
 
-_IF = re.compile(r"(?:(?P<other>else\s+if|elif|elsif)|if)\s+(?=\S)", re.IGNORECASE)
+from keeptree.importers.line import OutlineError
+
+_IF = re.compile(r"(?:(?P<other>else\s*if|elif|elsif)|if)\s+(?=\S)", re.IGNORECASE)
 _ELSE = re.compile(r"else\s(?=\s*[^\s:])(?!\s*or\s+(?:missing|unseen)\b)", re.IGNORECASE)
 _THEN = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=\s)then(?:\s*:|(?!\S))', re.IGNORECASE)
 
-_INNER_ELSE = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=\s)else(?=\s+\S)', re.IGNORECASE)
-_END = re.compile(r"\s*(?<!\S)end\s*if\s*;?$", re.IGNORECASE)
-_BRACKETS = re.compile(
-    r"\((?P<test>(?:[^()\"]|\([^()\"]*\)|\"(?:[^\"\\]|\\.)*\")*)\)(?=\s*(?:then\b|:|$))",
-    re.IGNORECASE,
+_INNER_ELSE = re.compile(
+    r'("(?:[^"\\]|\\.)*")|(?<=\s)(?<!\sor\s)(?:else(?:\s*if)?|elif|elsif)(?=\s+\S)', re.IGNORECASE
 )
+_END = re.compile(r"\s*(?<!\S)end\s*if\s*;?$", re.IGNORECASE)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_AFTER = re.compile(r"(?<=\s)then\b|:", re.IGNORECASE)  # a test
+_JOINED = re.compile(r"\)\s*(?:and|or|&&|\|\||&|\|)\s*\(", re.IGNORECASE)
 
 
 def starts_if(text):
@@ -63,8 +66,7 @@ def outline_lines(lines):
             other = _ELSE.match(text, at)
             branch = text if other is None else f"{text[:at]}else:{text[other.end() :]}"
         else:
-            test = _BRACKETS.sub(r" \g<test> ", text[found.end() :], count=1)
-            test = text[found.end() :] if text[found.end()] != "(" else test
+            test = _without_brackets(number, text, found.end())
             branch = " " * found.end() + _THEN.sub(_as_colon, test)
             if found["other"]:
                 yield number, start + len(chained), " " * start + "else"
@@ -83,6 +85,36 @@ def _split_lines(lines):
         for at, end in pairwise(cuts):
             if text[at:end].strip():
                 yield number, start, at, " " * at + text[at:end].rstrip()
+
+
+def _without_brackets(number, text, at):
+    """Return the text from ``at`` on, with spaces for the brackets around the test there."""
+    plain = _QUOTED.sub(lambda found: "_" * len(found[0]), text)
+    end = _AFTER.search(plain, at)
+    end = len(text) if end is None else end.start()
+    test = text[at:end]
+    while test.lstrip().startswith("("):
+        plain = _QUOTED.sub(lambda found: "_" * len(found[0]), test)
+        first, last = len(test) - len(test.lstrip()), len(test.rstrip()) - 1
+        if plain.count("(") != plain.count(")"):
+            raise OutlineError(number, at + first + 1, "the brackets of this test do not match")
+        if _closing(plain, first) == last:
+            test = f"{test[:first]} {test[first + 1 : last]} {test[last + 1 :]}"
+        elif _JOINED.search(plain):  # the error about two tests says what to write
+            test = test.replace("(", " ").replace(")", " ")
+        else:
+            break
+    return test + text[end:]
+
+
+def _closing(text, at):
+    """Return the position of the bracket that closes the one at a position."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place
+    return len(text)
 
 
 def _as_colon(found):

@@ -135,8 +135,8 @@ class Guarantees(Savable):
         Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
         ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
         guide shows the coverage measured where the truth is known. At a level of 90 %, it was
-        89 % to 97 % on average, by kind of problem, and 83 % in the worst problem. It is lowest if
-        the truth has a step.
+        92 % to 97 % on average, by kind of problem, but lower in some problems. It is lowest if the
+        truth has a step.
 
         Examples
         --------

@@ -50,7 +50,8 @@ class MarginTreeClassifier(RefittedModel):
     C : float or "cv", default="cv"
         Inverse strength of the ridge penalty on the standardised features. ``"cv"`` chooses it by
         the out-of-fold log-loss of trees that the same learner grows on five folds of the training
-        sample. A ``Tree`` has no learner; its C is 0.03.
+        sample; in a large sample, the first three folds choose. A ``Tree`` has no learner; its C is
+        0.03.
     cv : int, splitter, iterable or None, default=None
         Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
         five stratified folds, with copies of a row in the same fold. Other rows that belong
