@@ -60,7 +60,9 @@ format: $(VENV)/.lint
 	$(BIN)/ruff check --fix src tests reproduction benchmarks tools docs examples
 	$(BIN)/ruff format src tests reproduction benchmarks tools docs examples
 
+# Measure the machine code that a wheel contains; building it takes minutes, once.
 bench: $(VENV)/.bench
+	$(BIN)/python tools/build_native.py
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 # make quality ARGS=--quick runs eight small sets and does not update the docs.

@@ -48,7 +48,8 @@ def main():
         places = {"wheel": [build_wheel(folder)], "checkout": ["--editable", f"{checkout}[jit]"]}
         found = {kind: measure(folder / kind, what, checkout) for kind, what in places.items()}
     rows = [(name, *(found[kind][name] for kind in found)) for name in found["wheel"]]
-    print_table("Cold start, processor time and peak memory", ("first", *found), rows)
+    title = "Cold start, processor time and peak memory"
+    print_table(title, ("first", *found), rows, caption="each in a new environment")
 
 
 def copy_checkout(target):

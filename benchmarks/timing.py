@@ -8,6 +8,8 @@ from rich.table import Table
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
+from keeptree._compiled.native import load_native
+
 console = Console(width=100)
 
 
@@ -50,10 +52,18 @@ def grown_tree(n_leaves, n_classes=2, n_features=30, n_train=100_000, n_rows=200
     return tree, X[:n_train], y[:n_train], np.ascontiguousarray(X[n_train:])
 
 
-def print_table(title, columns, rows):
-    table = Table(title=title, title_justify="left")
+def print_table(title, columns, rows, caption=None):
+    """Print a table; its default caption tells which machine code was measured."""
+    table = Table(title=title, title_justify="left", caption=caption or machine_code())
     for j, column in enumerate(columns):
         table.add_column(column, justify="left" if j == 0 else "right")
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+def machine_code():
+    """Return where the machine code comes from: a build for this kind of processor, or numba."""
+    native = load_native()
+    source = "numba" if native is None else native.__name__.removeprefix("native_")
+    return f"machine code: {source}"

@@ -34,7 +34,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     and depends on numba; with ``KEEPTREE_NATIVE=1`` this is an error.
     """
     try:
-        build_native.build_all()
+        build_native.build_missing(build_native.all_levels())
     except (ImportError, OSError, RuntimeError) as error:
         if os.environ.get("KEEPTREE_NATIVE") == "1":
             raise

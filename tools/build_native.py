@@ -1,8 +1,9 @@
 """Compile the functions to machine code ahead of time, from the same Python sources.
 
 ``python tools/build_native.py`` builds for this processor, ``--all`` for every level that a wheel
-contains. The results are stored beside the sources: ``native_LEVEL.*.so``, and ``native.json`` with
-a digest of the sources. The machine code is loaded only if the digest matches.
+contains, unless the machine code is up to date. The results are stored beside the sources:
+``native_LEVEL.*.so``, and ``native.json`` with a digest of the sources. The machine code is loaded
+only if the digest matches.
 
 This is the only file that uses ``numba.pycc``, which numba plans to replace (numba issue 8509).
 CONTRIBUTING.md explains what to do when that happens.
@@ -50,16 +51,16 @@ def build(levels):
     (FOLDER / native.MANIFEST).write_text(json.dumps(_manifest(native, levels)) + "\n")
 
 
-def build_all():
-    """Build the levels of a wheel unless they are up to date."""
+def build_missing(levels):
+    """Build the extension modules of some levels unless they are up to date."""
     native = _import_native()
     try:
         manifest = json.loads((FOLDER / native.MANIFEST).read_text())
     except (OSError, ValueError):
         manifest = {}
-    built = len(list(FOLDER.glob("native_*.*"))) == len(all_levels())
-    if not built or manifest != _manifest(native, all_levels()):
-        build(all_levels())
+    built = len(list(FOLDER.glob("native_*.*"))) == len(levels)
+    if not built or manifest != _manifest(native, levels):
+        build(levels)
 
 
 def remove():
@@ -147,7 +148,7 @@ def main():
     if options.level:
         build_level(options.level)
     else:
-        build(all_levels() if options.all else _import_native().processor_levels()[:1])
+        build_missing(all_levels() if options.all else _import_native().processor_levels()[:1])
 
 
 if __name__ == "__main__":
