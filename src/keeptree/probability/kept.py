@@ -13,7 +13,7 @@ from keeptree.data.sample import stratified_part
 from keeptree.probability.case_spread import MOST_PROBES, CaseSpread, measure_spread
 from keeptree.probability.expectation import Scored
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
-from keeptree.probability.margin_choice import ON_FOLDS, choose_margin
+from keeptree.probability.margin_choice import choose_margin, fit_on_fold
 from keeptree.probability.margin_expert import MarginExpert, fit_margin
 from keeptree.probability.more_columns import check_more
 from keeptree.probability.pool import (
@@ -339,7 +339,7 @@ def _on_folds(folds, chosen, tried):
     soft, margin, kernel = chosen
     for at, fold in enumerate(folds):
         known = at < len(tried)
-        margins = tried[at] if known else fit_margin(fold.train, margin, ON_FOLDS)
+        margins = tried[at] if known else fit_on_fold(fold.train, margin)
         yield fit_soft(fold.train, *soft), margins, fit_kernel(fold.train, kernel)
 
 

@@ -6,7 +6,13 @@ import numpy as np
 
 from keeptree._compiled.soft import logits_to_shares
 from keeptree.probability.further_tests import is_large
-from keeptree.probability.margin_expert import FURTHER, MarginExpert, MarginSettings, make_expert
+from keeptree.probability.margin_expert import (
+    FURTHER,
+    MarginExpert,
+    MarginSettings,
+    fit_margin,
+    make_expert,
+)
 from keeptree.probability.margin_tests import MarginTests
 from keeptree.probability.refits import held_out_loss
 from keeptree.probability.soft_tests import SCALES
@@ -14,7 +20,7 @@ from keeptree.progress import step
 from keeptree.tree import NUMERIC
 
 PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
-ON_FOLDS = 1e-3  # tolerance where settings and weights are chosen
+_TOLERANCE = 1e-3  # where settings and weights are chosen
 _JUDGES = 3  # folds of a large sample that choose the settings
 
 
@@ -68,6 +74,16 @@ def choose_margin(folds, penalties=PENALTIES):
     return best, [trial.expert for trial in tried[best]]
 
 
+def fit_on_fold(sample, settings):
+    """Fit the expert to the training part of a fold, as closely as for choosing the settings."""
+    return fit_margin(sample, settings, _TOLERANCE, _precision(sample))
+
+
+def _precision(sample):
+    """Return the precision of a fold's sums; single in a large sample, where it saves time."""
+    return np.float32 if is_large(sample) else np.float64
+
+
 def _best(tried):
     return min(tried, key=lambda settings: sum(trial.loss for trial in tried[settings]))
 
@@ -81,11 +97,11 @@ class _Problem:
 
     def __init__(self, fold, splits, scale, largest):
         self.test, self.asked = fold.test, MarginTests(fold.train, splits, scale)
-        self.logistic = self.asked.logistic(fold.train, largest)
+        self.logistic = self.asked.logistic(fold.train, largest, _precision(fold.train))
         self.held = self.asked.features(fold.test.X)
 
     def trial(self, C):
-        linear = self.logistic.fit(C, ON_FOLDS)
+        linear = self.logistic.fit(C, _TOLERANCE)
         p = np.empty((len(self.test), len(self.test.tree.classes)))
         logits_to_shares(self.held @ linear.coef + linear.intercept, p)
         expert = make_expert(self.asked, C, linear, self.logistic.mean)

@@ -125,10 +125,10 @@ class Asked(NamedTuple):
     place: np.ndarray
 
 
-def fit_margin(sample, settings, tolerance=1e-6):
+def fit_margin(sample, settings, tolerance=1e-6, precision=np.float64):
     """Fit the logistic model on the tests of a sample's tree.
 
-    ``settings`` are MarginSettings; ``tolerance`` is that of ``RidgeLogistic.fit``.
+    ``settings`` are MarginSettings; ``tolerance`` and ``precision`` are those of ``RidgeLogistic``.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def fit_margin(sample, settings, tolerance=1e-6):
     asked = MarginTests(sample, FURTHER[settings.further](sample), settings.scale)
     width = sum(len(node) for node in asked.nodes)
     rows = stratified_part(sample.y, _MOST_NUMBERS // (width + 1))
-    problem = asked.logistic(sample.take(rows), settings.C)
+    problem = asked.logistic(sample.take(rows), settings.C, precision)
     return make_expert(asked, settings.C, problem.fit(settings.C, tolerance), problem.mean)
 
 

@@ -52,11 +52,11 @@ class MarginTests:
         parts = zip(PARTS, self.nodes, strict=True)
         return np.concatenate([self.tests.shares(X, *part)[node] for part, node in parts]).T
 
-    def logistic(self, sample, largest):
+    def logistic(self, sample, largest, precision=np.float64):
         """Return the logistic problem of a sample, for values of C up to the largest."""
         n_classes = len(sample.tree.classes)
         features = self.features(sample.X)
-        return RidgeLogistic(features, sample.y, sample.weight, n_classes, largest)
+        return RidgeLogistic(features, sample.y, sample.weight, n_classes, largest, precision)
 
 
 def _heaviest_tests(sample):

@@ -44,9 +44,12 @@ class RidgeLogistic:
         Number of classes, at least 2.
     largest : float
         Largest C that will be used.
+    precision : dtype, default=np.float64
+        Precision of the sums over the rows. ``np.float32`` takes half the time and memory, and is
+        enough for a tolerance of 1e-3.
     """
 
-    def __init__(self, features, y, weight, n_classes, largest):
+    def __init__(self, features, y, weight, n_classes, largest, precision=np.float64):
         self.y, self.weight, total = y, weight, weight.sum()
         share = np.bincount(y, weight, minlength=n_classes) + 0.5
         prior = np.log(share / share.sum())
@@ -59,7 +62,7 @@ class RidgeLogistic:
         size, axes = np.linalg.eigh((features.T * weight) @ features)
         kept = size * largest / 4 > _NOTHING
         self.size, self.axes = size[kept], axes[:, kept]
-        self.columns = np.ascontiguousarray((features @ self.axes).T)
+        self.columns = np.ascontiguousarray((features @ self.axes).T, dtype=precision)
         # Coefficients, relative to the prior.
         self.found = np.zeros((len(self.size) + 1, len(self.prior)))
 
@@ -119,12 +122,12 @@ class RidgeLogistic:
 
         They are computed from a part of the rows, because only the number of steps depends on them.
         """
-        logits = self.found[:-1].T @ self.columns + (self.prior + self.found[-1])[:, None]
+        logits = self._logits(self.found)
         p = expit(logits) if len(self.prior) == 1 else softmax(logits, axis=0)
         units = []
         for curved in self.weight * p * (1 - p):
             at, size = _part_of_sum(curved, _MOST_CURVED)
-            rows = np.vstack([self.columns[:, at], np.ones(len(at))])
+            rows = np.vstack([self.columns[:, at], np.ones(len(at))]).astype(np.float64, copy=False)
             curvature = (rows * size) @ rows.T
             curvature[np.diag_indices_from(curvature)] += penalty[:, 0]
             root = cholesky(curvature, lower=True)
@@ -136,7 +139,7 @@ class RidgeLogistic:
 
         NumPy is faster along these long rows.
         """
-        logits = theta[:-1].T @ self.columns + (self.prior + theta[-1])[:, None]
+        logits = self._logits(theta)
         if len(self.prior) == 1:
             value = self.weight @ (np.logaddexp(0, logits[0]) - self.y * logits[0])
             residual = expit(logits) - self.y
@@ -149,7 +152,13 @@ class RidgeLogistic:
             residual /= total
             residual[own] -= 1
         residual *= self.weight
-        return value, np.vstack([self.columns @ residual.T, residual.sum(axis=1)])
+        slope = np.vstack([self.columns @ residual.T, residual.sum(axis=1)])
+        return float(value), slope.astype(np.float64, copy=False)
+
+    def _logits(self, theta):
+        theta = theta.astype(self.columns.dtype, copy=False)
+        prior = self.prior.astype(self.columns.dtype, copy=False)
+        return theta[:-1].T @ self.columns + (prior + theta[-1])[:, None]
 
 
 def _part_of_sum(values, most):
