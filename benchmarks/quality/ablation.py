@@ -58,6 +58,10 @@ def _without(further):
     return [patch.dict(margin_expert.FURTHER, {further: margin_expert.FURTHER[None]})]
 
 
+def _rules(**limits):
+    return [patch.object(further_tests, name, value) for name, value in limits.items()]
+
+
 def _stretched_from(rows):
     return [patch.object(kernel_expert, "_FEWEST_STRETCHED", rows)]
 
@@ -71,11 +75,18 @@ VARIANTS = {
     "standard deviations only": partial(_scales, "deviation"),
     "normal scores only": partial(_scales, "score"),
     "1 024 landmarks": partial(_landmarks, 1024),
+    "1 536 landmarks": partial(_landmarks, 1536),
+    "2 048 landmarks": partial(_landmarks, 2048),
     "6 144 landmarks": partial(_landmarks, 6144),
     "refits on 5 000 rows": partial(_refits, 5000),
     "also weaker penalties of the margins": partial(_penalties, 10.0, 30.0),
     "no tests at quantiles": partial(_without, "quantiles"),
     "no rules": partial(_without, "rules"),
+    "24 boosted trees": partial(_rules, _TREES=24),
+    "24 boosted trees, grown on 4 000 rows": partial(_rules, _TREES=24, _MOST_ROWS=4000),
+    "two folds choose the margins of large samples": lambda: [
+        patch.object(margin_choice, "_JUDGES", 2)
+    ],
     "rules from 300 rows on": lambda: [patch.object(further_tests, "_FEWEST_ROWS", 300)],
     "axes of the kernel not stretched": partial(_stretched_from, 10**9),
     "axes of the kernel stretched from 50 rows on": partial(_stretched_from, 50),
