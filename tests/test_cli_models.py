@@ -835,6 +835,15 @@ def test_the_advice_for_a_rare_class_grows_a_larger_tree(capsys, n, share, shift
     assert kt.load("larger.json").n_leaves > 1
 
 
+def test_the_reason_for_no_tests_names_the_class_without_control_characters(capsys):
+    rows = [f"{k % 7},{'bad' if k % 50 == 0 else chr(27) + 'good'}" for k in range(300)]
+    write("escape.csv", "\n".join(["a,y", *rows]))
+    assert main(["fit", "escape.csv", "--target", "y", "--out", "leaf.json"]) == 0
+    told = capsys.readouterr().err
+    assert "clearly better than always deciding \ufffdgood, so" in told
+    assert chr(27) not in told
+
+
 def test_no_larger_tree_is_advised_if_none_can_be_grown(capsys):
     rows = [f"1,{'bad' if k % 50 == 0 else 'good'}" for k in range(300)]
     write("same.csv", "\n".join(["a,y", *rows]))

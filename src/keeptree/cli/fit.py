@@ -20,7 +20,7 @@ from keeptree.cli.naming import add_labels, read_labels
 from keeptree.cli.summary import tell_classes, tree_size, tree_summary
 from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.progress import step, watch
-from keeptree.text import plural
+from keeptree.text import class_text, clean, plural
 
 
 def _arguments(parser):
@@ -109,7 +109,7 @@ def _tell_reason(model, options):
         return ""
     from keeptree.data.labels import class_names
 
-    label = class_names(model, model.tree_.classes)[model.tree_.label[0]]
+    label = class_text(clean(class_names(model, model.tree_.classes)[model.tree_.label[0]]))
     return f", because C4.5 found none that is clearly better than always deciding {label}"
 
 
