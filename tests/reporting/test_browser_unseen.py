@@ -142,3 +142,8 @@ def test_a_link_cannot_put_markup_or_directions_into_the_page(folded, opened):
     shown = tab.run(STEPS)
     assert "<img src=x onerror=alert(1)>abc" in shown
     assert "\u202e" not in shown
+
+
+def test_an_unseen_label_without_visible_letters_has_a_name(folded, opened):
+    tab = opened(folded[3], "#new=&b.colour==3&l.colour=\u202e")
+    assert "(no name)" in tab.run(STEPS)

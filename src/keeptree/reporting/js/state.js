@@ -126,8 +126,8 @@ export function fromHash(data, hash) {
 function readLabels(data, link, keys) {
   const labels = {};
   data.attributes.forEach((attribute, at) => {
-    const label = labelText(link.get(`l.${keys[at]}`) ?? "");
-    if (label && attribute.unknown >= 0) labels[at] = label;
+    const label = link.get(`l.${keys[at]}`);
+    if (label !== null && attribute.unknown >= 0) labels[at] = labelText(label);
   });
   return labels;
 }

@@ -155,5 +155,6 @@ export function isUnseen(attribute, code) {
 /** Text from a file or a link as a short label on one line, without marks that change its direction. */
 export function labelText(text) {
   const line = text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").replace(/[\s\p{Cc}]+/gu, " ").trim();
+  if (!line) return "(no name)"; // as clean in Python
   return line.length > LONGEST_LABEL ? `${line.slice(0, LONGEST_LABEL - 1)}…` : line;
 }
