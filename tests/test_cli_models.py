@@ -803,11 +803,62 @@ def test_a_tree_without_tests_raises_a_warning_and_agreement_is_no_news(capsys):
     write("rare.csv", "\n".join(["a,b,y", *rows]))
     assert main(["fit", "rare.csv", "--target", "y", "--out", "leaf.json"]) == 0
     assert capsys.readouterr().err == (
-        "keeptree fit: The tree has no tests, so every case gets the same decision and "
-        "probability; prune less (--confidence-factor 1), or let the probabilities use all "
-        "columns (--method kept-all).\n"
+        "keeptree fit: The tree has no tests, because C4.5 found none that is clearly better than "
+        "always deciding good, so every case gets the same decision and probability. You can use "
+        "the model as it is. To tell cases apart, grow a larger tree with keeptree grow "
+        "--criterion gini --pruning none --no-collapse --max-leaves 20 and give it as --tree, or "
+        "let the probabilities use all columns (--method kept-all).\n"
     )
     assert main(["predict", "leaf.json", "rare.csv", "--out", "leaf.csv"]) == 0
     told = capsys.readouterr().out
     assert "The tree has no tests, so it decides every row alike." in told
     assert "agrees" not in told
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "shift"), [(500, 0.02, 0.5), (2000, 0.02, 1.0), (5000, 0.01, 0.7)]
+)
+def test_the_advice_for_a_rare_class_grows_a_larger_tree(capsys, n, share, shift):
+    rng = np.random.default_rng(0)
+    X, rare = rng.normal(size=(n, 4)).round(2), rng.random(n) < share
+    X[rare, 0] += shift
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=np.where(rare, "bad", "good"))
+    frame.to_csv("rare.csv", index=False)
+    fit = ["fit", "rare.csv", "--target", "y", "--method", "laplace"]
+    assert main([*fit, "--out", "leaf.json"]) == 0
+    told = capsys.readouterr().err
+    assert "--confidence-factor" not in told  # it was tried, and does not help
+    advice = told.split("keeptree grow ")[1].split(" and give it as --tree")[0].split()
+    assert main(["grow", "rare.csv", "--target", "y", *advice, "--out", "larger.json"]) == 0
+    assert main([*fit, "--tree", "larger.json", "--out", "larger_model.json"]) == 0
+    assert "no tests" not in capsys.readouterr().err
+    assert kt.load("larger.json").n_leaves > 1
+
+
+def test_the_reason_for_no_tests_names_the_class_without_control_characters(capsys):
+    rows = [f"{k % 7},{'bad' if k % 50 == 0 else chr(27) + 'good'}" for k in range(300)]
+    write("escape.csv", "\n".join(["a,y", *rows]))
+    assert main(["fit", "escape.csv", "--target", "y", "--out", "leaf.json"]) == 0
+    told = capsys.readouterr().err
+    assert "clearly better than always deciding \ufffdgood, so" in told
+    assert chr(27) not in told
+
+
+def test_no_larger_tree_is_advised_if_none_can_be_grown(capsys):
+    rows = [f"1,{'bad' if k % 50 == 0 else 'good'}" for k in range(300)]
+    write("same.csv", "\n".join(["a,y", *rows]))
+    fit = ["fit", "same.csv", "--target", "y", "--out", "leaf.json"]
+    assert main(fit) == 0
+    told = capsys.readouterr().err
+    assert "Even an unpruned tree has no tests; give more cases or other columns." in told
+    assert "keeptree grow" not in told
+
+
+def test_no_option_is_advised_for_rows_that_cannot_be_read_again(capsys):
+    rows = [f"{k % 7},{'bad' if k % 50 == 0 else 'good'}" for k in range(300)]
+    write("rare.csv", "\n".join(["a,y", *rows]))
+    fit = ["fit", "rare.csv", "--target", "y", "--out", "leaf.json", "--method", "laplace"]
+    assert main([*fit, "--sample", "100"]) == 0
+    assert capsys.readouterr().err.endswith(
+        "To tell cases apart, give more cases or keep another tree.\n"
+    )

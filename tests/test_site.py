@@ -55,6 +55,13 @@ def test_links_and_pictures_exist(page):
             assert anchor in anchors(aim), f"{target}: no such heading"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_cells_of_tables_are_short_enough_to_read(page):
+    for line in page.read_text().splitlines():
+        if line.startswith("|"):
+            assert max(map(len, re.split(r" (?<!\\)\| ", line))) <= 300, line[:80]
+
+
 def test_every_page_of_the_guide_is_in_its_table_of_contents():
     listed = re.findall(r"^[\w./]+$", (DOCS / "guide" / "index.md").read_text(), re.MULTILINE)
     pages = {page.stem for page in (DOCS / "guide").glob("*.md")} - {"index"}

@@ -1,5 +1,7 @@
 """Distances to the regions of oblique trees agree with a quadratic program for each leaf."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -97,6 +99,55 @@ def test_an_axis_aligned_tree_in_oblique_form_keeps_its_distances(seed, dtype, n
     clear = np.isfinite(theirs.distance) & (moved[:, -1] - moved[:, -2] > 1e-6) & (n_nominal == 0)
     same = ours.leaf[clear] == theirs.leaf[clear]  # otherwise two regions are equally far away
     np.testing.assert_array_equal(ours.separator[clear][same], theirs.separator[clear][same])
+
+
+def shifted(tree, by):
+    """Return the tree after adding a number to every column."""
+    threshold = tree.threshold.copy()
+    threshold[tree.kind == 1] += by
+    for node in np.flatnonzero(tree.kind == 3):
+        threshold[node] += by * sum(weight for _, weight in tree.terms(node))
+    return replace(tree, threshold=threshold)
+
+
+@settings(deadline=None, max_examples=60)
+@given(oblique_trees(max_leaves=12, nominal=False), st.integers(0, 1000), st.integers(3, 16))
+@example(random_oblique_tree(1, n_leaves=8, n_classes=3), 0, 12)
+@example(random_oblique_tree(1, n_leaves=8, n_classes=3, compare_dtype="float32"), 0, 6)
+def test_a_point_of_large_numbers_has_another_class_or_is_not_found(tree, seed, power):
+    """Where the next number does not change a sum, a row has to move further."""
+    tree, by = shifted(tree, 10.0**power), 10.0**power
+    rng = np.random.default_rng(seed)
+    boundary = kt.Boundary(tree).fit(by + rng.normal(size=(60, tree.n_features)))
+    X = by + rng.normal(size=(8, tree.n_features))
+    found, own = boundary.nearest(X), tree.classes[tree.decide(X)]
+    reached = ~np.isnan(found.point).any(axis=1)
+    again = tree.classes[tree.decide(found.point[reached])]
+    np.testing.assert_array_equal(again, found.predicted[reached])
+    assert (found.predicted[reached] != own[reached]).all()
+    np.testing.assert_array_equal(tree.route(found.point[reached]), found.leaf[reached])
+    assert (found.leaf[~reached] == -1).all()
+
+
+@pytest.mark.parametrize(("compare_dtype", "by"), [("float64", 1e12), ("float32", 1e4)])
+def test_nearest_points_of_large_numbers_are_found(compare_dtype, by):
+    for seed in range(20):
+        tree = random_oblique_tree(seed, n_leaves=8, n_classes=3, compare_dtype=compare_dtype)
+        tree = shifted(tree, by)
+        X = by + np.random.default_rng(seed).normal(size=(60, tree.n_features))
+        found = kt.Boundary(tree).fit(X).nearest(X)
+        assert (tree.predict(found.point) != tree.predict(X)).all()
+
+
+def test_a_region_within_the_rounding_errors_has_no_point():
+    tree = shifted(random_oblique_tree(15, n_leaves=8, n_classes=3), 1e15)
+    rng = np.random.default_rng(15)
+    boundary = kt.Boundary(tree).fit(1e15 + rng.normal(size=(60, tree.n_features)))
+    found = boundary.nearest(1e15 + rng.normal(size=(8, tree.n_features)))
+    lost = np.isnan(found.point).all(axis=1)
+    assert 0 < lost.sum() < len(lost)
+    assert (found.leaf[lost] == -1).all()
+    assert np.isfinite(found.distance).all()
 
 
 def test_a_row_does_not_move_onto_a_threshold_where_the_tree_decides_otherwise():

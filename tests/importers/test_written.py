@@ -469,6 +469,31 @@ def test_a_class_may_contain_the_word_else_after_or():
     assert kt.keep("IF a <= 1 THEN x or else y\nELSE z").classes.tolist() == ["x or else y", "z"]
 
 
+@pytest.mark.parametrize("word", ["ELSE", "else:", "Else :"])
+def test_the_last_else_of_a_line_may_have_branches_below_it(word):
+    below = "IF b <= 2 THEN y\n  ELSE z"
+    expected = kt.keep(f"IF a <= 1 THEN x\nELSE\n  {below}").to_text()
+    for text in (
+        f"IF a <= 1 THEN x {word}\n  {below}",
+        f"IF a <= 1 THEN x {word}\n\n  {below}\n  END IF\nEND IF",
+        f"IF a <= 1 THEN x {word}\n  IF b <= 2 THEN y ELSE z",
+    ):
+        assert kt.keep(text).to_text() == expected
+    nested = "IF a <= 1 THEN x ELSE IF b <= 2 THEN y"
+    expected = kt.keep(f"{nested} ELSE IF c <= 3 THEN p ELSE q").to_text()
+    assert kt.keep(f"{nested} {word}\n  IF c <= 3 THEN p\n  ELSE q").to_text() == expected
+    inside = "IF a <= 1 THEN\n  IF b <= 2 THEN y{}\n    IF c <= 3 THEN p ELSE q\nELSE x"
+    expected = kt.keep(inside.format("\n  ELSE")).to_text()
+    assert kt.keep(inside.format(f" {word}")).to_text() == expected
+
+
+def test_a_class_may_end_in_else_if_nothing_follows_below_it():
+    tree = kt.keep("IF a <= 1 THEN nobody else\nELSE y")
+    assert tree.classes.tolist() == ["nobody else", "y"]
+    with pytest.raises(ValueError, match="line 2, column 3: .*a class follows THEN or ELSE"):
+        kt.keep("IF a <= 1 THEN x ELSE\n  y")
+
+
 def test_brackets_around_a_test_are_ignored_and_must_match():
     expected = kt.keep("IF a <= 1 THEN x ELSE y").to_text()
     assert kt.keep("IF (a <= 1) THEN x ELSE y").to_text() == expected

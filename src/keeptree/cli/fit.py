@@ -15,12 +15,12 @@ from keeptree.cli.command import (
     read_options,
 )
 from keeptree.cli.costs import add_costs
-from keeptree.cli.growing import add_growing, choose_tree
+from keeptree.cli.growing import add_growing, advise_larger, choose_tree, given_growing
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.cli.summary import tell_classes, tree_size, tree_summary
 from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.progress import step, watch
-from keeptree.text import plural
+from keeptree.text import class_text, clean, plural
 
 
 def _arguments(parser):
@@ -96,22 +96,38 @@ def _warn_without_tests(model, options):
     if model.tree_.n_leaves > 1:
         return
     same = "decision" if len(model.read_columns) else "decision and probability"
-    advice = [_advise_tree(options)]
-    if options.method == "kept":
-        advice.append("let the probabilities use all columns (--method kept-all)")
     warnings.warn(
-        f"The tree has no tests, so every case gets the same {same}; {', or '.join(advice)}.",
+        f"The tree has no tests{_tell_reason(model, options)}, so every case gets the same {same}. "
+        f"You can use the model as it is. {_advise_tests(options)}",
         stacklevel=2,
     )
 
 
-def _advise_tree(options):
-    """Return how to get a tree with tests."""
+def _tell_reason(model, options):
+    """Return why C4.5 grew a tree without tests, unless the user limited or gave the tree."""
+    if options.tree or options.learner == "cart" or given_growing(options):
+        return ""
+    from keeptree.data.labels import class_names
+
+    label = class_text(clean(class_names(model, model.tree_.classes)[model.tree_.label[0]]))
+    return f", because C4.5 found none that is clearly better than always deciding {label}"
+
+
+def _advise_tests(options):
+    """Return how to tell cases apart; how to grow a larger tree has been tried on the data."""
+    advice = []
     if options.tree:
-        return "keep another tree"
-    if options.confidence_factor is None and options.learner != "cart":
-        return "prune less (--confidence-factor 1)"
-    return "grow one with keeptree grow --pruning none --no-collapse and give it as --tree"
+        advice.append("keep another tree")
+    else:
+        with watch("Looking for a larger tree"):
+            larger = advise_larger(options)
+        if larger == "":
+            return "Even an unpruned tree has no tests; give more cases or other columns."
+        advice += [] if larger is None else [larger]
+    if options.method == "kept":
+        advice.append("let the probabilities use all columns (--method kept-all)")
+    advice = advice or ["give more cases or keep another tree"]
+    return f"To tell cases apart, {', or '.join(advice)}."
 
 
 def _fit(options, tree):

@@ -1,5 +1,7 @@
 """Choose the tree of a command: keep a given one, or grow one with the given options."""
 
+from pathlib import Path
+
 from keeptree.cli.command import load_tree
 
 _LEARNERS = ("c45", "cart")
@@ -8,6 +10,16 @@ _OPTIONS = {  # parameter of the learners -> option
     "max_leaf_nodes": "--max-leaves",
     "min_samples_leaf": "--min-samples-leaf",
     "confidence_factor": "--confidence-factor",
+}
+_UNPRUNED = {"pruning": "none", "collapse": False}
+_LARGER = {  # options of keeptree grow -> parameters of C4.5, from the mildest change on
+    "--pruning none --no-collapse": _UNPRUNED,
+    "--criterion gini --pruning none --no-collapse --max-leaves 20": {
+        **_UNPRUNED,
+        "criterion": "gini",  # it has no correction that outweighs the gain from a rare class
+        "max_leaf_nodes": 20,
+    },
+    "--criterion gini --pruning none --no-collapse": {**_UNPRUNED, "criterion": "gini"},
 }
 
 
@@ -66,3 +78,31 @@ def choose_tree(options):
             chosen = options.learner or _LEARNERS[0]
             raise ValueError(f"The learner {chosen} has no option {_OPTIONS[name]}; leave it out.")
     return learner.set_params(**given)
+
+
+def advise_larger(options):
+    """Return how to grow a tree with tests from the same file, by the first way that succeeds.
+
+    The advice is ``""`` if none does, and None if the file cannot be read a second time.
+    """
+    from keeptree.data.training import read_training
+
+    if not Path(options.data).is_file() or options.sample is not None or options.engine != "local":
+        return None
+    X, y, _ = read_training(options.data, options.target, options.nominal, options.drop, warn=False)
+    for advice, learner in _larger_learners(options):
+        if learner.fit(X, y).tree_.n_leaves > 1:
+            return advice
+    return ""
+
+
+def _larger_learners(options):
+    """Yield advice and the learner that follows it."""
+    from keeptree.learners.c45 import C45Classifier
+
+    if options.learner != "cart" and options.confidence_factor is None:
+        given = {**given_growing(options), "confidence_factor": 1}
+        yield "prune less (--confidence-factor 1)", C45Classifier(**given)
+    for text, parameters in _LARGER.items():
+        advice = f"grow a larger tree with keeptree grow {text} and give it as --tree"
+        yield advice, C45Classifier(**parameters)

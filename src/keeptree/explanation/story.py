@@ -1,6 +1,5 @@
 """Explain one case: collect the reasons for a decision in a dict."""
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -8,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from keeptree import __version__
 from keeptree.data.labels import label_codes, plain
-from keeptree.data.table import column_values
 from keeptree.explanation.constraints import observed_grid, read_constraints
 from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
@@ -16,6 +14,7 @@ from keeptree.explanation.path import collect_path, distance_unit
 from keeptree.explanation.story_html import story_html
 from keeptree.explanation.story_text import rule_note, story_markdown, story_text
 from keeptree.explanation.subject import read_given, resolve
+from keeptree.explanation.unseen import unseen_labels, with_labels
 from keeptree.geometry.metric import Metric
 from keeptree.notebook import class_slots
 from keeptree.probability.answers import is_second_opinion
@@ -86,7 +85,7 @@ def explain(
         raise ValueError(
             f"explain takes one case, but x has {len(encoded)} rows; give one of them."
         )
-    unseen = {} if subject.transformers else _unseen_labels(subject.tree, rows, encoded)
+    unseen = {} if subject.transformers else unseen_labels(subject.tree, rows, encoded).get(0, {})
     return Story(_collect(subject, encoded, near, unseen, constraints))
 
 
@@ -182,15 +181,6 @@ def _named(rows, names):
     return frame.astype(dict.fromkeys(frame.columns[frame.isna().all()], object))
 
 
-def _unseen_labels(tree, rows, encoded):
-    """Return by column the labels of a case that the tree reads as its category for unseen ones."""
-    table, found = tree.select(rows), {}
-    for f, labels in enumerate(tree.categories):
-        if labels is not None and 0 <= tree.unknown[f] == encoded[0, f]:
-            found[f] = plain(column_values(table, f, np.array([0]))[0])
-    return found
-
-
 def _collect(subject, encoded, near, unseen, constraints):
     tree, row = subject.tree, encoded[0]
     label = int(tree.decide(encoded)[0])
@@ -204,7 +194,7 @@ def _collect(subject, encoded, near, unseen, constraints):
         notes.append("Give X, a sample, to measure distances and to find the nearest change.")
     else:
         found = find_changes(subject, encoded, **constraints)[0]
-        change = (_with_labels(found, unseen) if unseen else found).to_dict()
+        change = with_labels(found, unseen).to_dict()
     notes += rule_note(_rule(subject))
     fixed = read_constraints(tree, None, fixed=constraints.get("fixed", ())).fixed
     return {
@@ -232,13 +222,6 @@ def _collect(subject, encoded, near, unseen, constraints):
         "trace": _trace(subject, encoded),
         "notes": notes,
     }
-
-
-def _with_labels(change, unseen):
-    """Return a nearest change that starts from the labels of unseen categories."""
-    moves = tuple(replace(m, before=unseen.get(m.feature, m.before)) for m in change.changes)
-    others = tuple(_with_labels(other, unseen) for other in change.alternatives)
-    return replace(change, changes=moves, alternatives=others)
 
 
 def _rule(subject):

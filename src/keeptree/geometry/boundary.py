@@ -37,17 +37,19 @@ class Nearest:
         need not change stay the same. A value that must not exceed a threshold becomes the largest
         number that the model does not place above it. A value that must exceed a threshold becomes
         the next larger number. On a grid, both become the nearest multiple of the column's step.
-        NaN if there is no such region.
+        NaN if there is no such region. In a tree with oblique tests, NaN also if no point was
+        found, because a region is narrower than the rounding errors of its weighted sums.
     distance : ndarray of shape (n,)
         Distance to the closure of the region, or, on a grid, to the point; infinite if there is no
         such region.
     leaf : ndarray of shape (n,)
-        Leaf of the tree that contains the point; -1 if there is no such region.
+        Leaf of the tree that contains the point; -1 if there is no such region or point.
     separator : ndarray of shape (n,)
         Node of the separator, the test whose threshold is crossed. If several are, it belongs to
         the attribute that moves most. -1 if nothing has to move or there is no such region.
     predicted : ndarray of shape (n,)
-        Class that the tree assigns to the point; the row's own class if there is no region.
+        Class that the tree assigns to the point, or to the region if no point was found; the row's
+        own class if there is no region.
     """
 
     distance: np.ndarray
@@ -77,10 +79,16 @@ class Nearest:
         node = self._sources.program.boxes.node[region]
         leaf = np.where((region >= 0) & (tree.kind[node] == LEAF), node, -1)
         leaf[self._sources.missing] = -1
-        unknown = np.flatnonzero((leaf < 0) & np.isfinite(self.distance))
+        lost = self._lost_rows() if tree.has_oblique else np.zeros(len(leaf), dtype=bool)
+        leaf[lost] = -1
+        unknown = np.flatnonzero((leaf < 0) & np.isfinite(self.distance) & ~lost)
         if len(unknown):
             leaf[unknown] = tree.route(self.point[unknown], strict=False)
         return leaf
+
+    def _lost_rows(self):
+        """Return the mask of rows with a region but without a point in it."""
+        return (np.isnan(self.point) & ~np.isnan(self._sources.X)).any(axis=1)
 
 
 class _Sources(NamedTuple):

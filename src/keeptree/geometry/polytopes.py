@@ -6,6 +6,7 @@ without oblique tests.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ from keeptree.tree import LEAF, OBLIQUE
 _THIN = 1e-9  # smallest inner radius in the metric: a narrower region counts as empty
 # Distances in the metric by which rows move beyond the border of a region, tried in order.
 _NUDGES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+# Multiples of the rounding error of a sum: sums of large values need them, because the next
+# representable number is further away than these distances.
+_ROUNDINGS = (1.0, 4.0, 16.0, 64.0, 256.0)
 _UNREACHABLE, _MIXED = -1, -2
 
 
@@ -318,21 +322,50 @@ def move_rows(program, tree, rows, region, out):
     """Fill ``out`` with rows moved into their regions; rows with region -1 stay.
 
     Rows move slightly beyond the border, just far enough for the tree itself to place them inside.
-    Missing values stay missing.
+    Missing values stay missing. A row that no such move places inside becomes NaN.
     """
     rows = np.asarray(rows, dtype=np.float64)
     out[:] = rows
-    polytopes, todo = program.polytopes, np.flatnonzero(region >= 0)
+    todo = np.flatnonzero(region >= 0)
     for nudge in (0.0, *_NUDGES):
         if not len(todo):
             return
-        inside = _shrunk(polytopes, nudge)
-        part = round_columns(rows[todo], program.rounded)
-        square, multiplier = _solve(inside, part, region[todo])
-        solved = np.isfinite(square)
-        for i, force in zip(todo[solved], multiplier[solved], strict=True):
-            out[i] = _moved(program, rows[i], int(region[i]), force)
-        todo = todo[~_is_inside(program, tree, out[todo], region[todo])]
+        inside = _shrunk(program.polytopes, nudge)
+        todo = _move_inside(program, tree, inside, rows, region, todo, out)
+    for i in todo:
+        for multiple in _ROUNDINGS:
+            inside = _tightened(program.polytopes, tree, rows[i], region[i], multiple)
+            if not len(_move_inside(program, tree, inside, rows, region, np.array([i]), out)):
+                break
+        else:
+            out[i] = np.nan
+
+
+def _move_inside(program, tree, polytopes, rows, region, todo, out):
+    """Move the rows ``todo`` into slightly smaller regions; return those still outside."""
+    part = round_columns(rows[todo], program.rounded)
+    square, multiplier = _solve(polytopes, part, region[todo])
+    solved = np.isfinite(square)
+    for i, force in zip(todo[solved], multiplier[solved], strict=True):
+        out[i] = _moved(program, rows[i], int(region[i]), force)
+    return todo[~_is_inside(program, tree, out[todo], region[todo])]
+
+
+def _tightened(polytopes, tree, row, r, multiple):
+    """Return the polytopes, where r is moved inward by a multiple of the rounding errors of a row.
+
+    The error of a value or a weighted sum is relative to its terms and to the threshold.
+    """
+    weight, feature = abs(polytopes.term_weight), polytopes.term_feature
+    size = np.nan_to_num(abs(row))
+    ends = pairwise(polytopes.term_start.tolist())
+    sums = [weight[start:stop] @ size[feature[start:stop]] for start, stop in ends]
+    part = slice(polytopes.start[r], polytopes.start[r + 1])
+    bound = polytopes.bound.copy()
+    error = np.append(size, sums)[polytopes.source[part]] + abs(bound[part])
+    error *= np.finfo(tree.compare_dtype).eps
+    bound[part] -= polytopes.sign[part] * multiple * error
+    return polytopes._replace(bound=bound)
 
 
 def _moved(program, row, r, force):
@@ -361,7 +394,7 @@ def _within(value, low, high, single):
 
 
 def _is_inside(program, tree, points, region):
-    """Return whether the tree sends points to their regions.
+    """Return whether the tree sends points to their regions, and decides their classes there.
 
     Points with missing values count as inside, because callers check their class.
     """
@@ -372,7 +405,8 @@ def _is_inside(program, tree, points, region):
         if gaps[i]:
             inside[i] = True  # callers check their class
         else:
-            inside[i] = program.boxes.node[r] in tree.path(leaf[i])
+            here = program.boxes.node[r] in tree.path(leaf[i])
+            inside[i] = here and tree.label[leaf[i]] == program.boxes.label[r]
     return inside
 
 

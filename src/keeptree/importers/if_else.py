@@ -12,6 +12,7 @@ _THEN = re.compile(r'("(?:[^"\\]|\\.)*")|(?<=\s)then(?:\s*:|(?!\S))', re.IGNOREC
 _INNER_ELSE = re.compile(
     r'("(?:[^"\\]|\\.)*")|(?<=\s)(?<!\sor\s)(?:else(?:\s*if)?|elif|elsif)(?=\s+\S)', re.IGNORECASE
 )
+_LAST_ELSE = re.compile(r"(?<=\s)(?<!\sor\s)else\s*:?\s*$", re.IGNORECASE)
 _END = re.compile(r"\s*(?<!\S)end\s*if\s*;?$", re.IGNORECASE)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _AFTER = re.compile(r"(?<=\s)then\b|:", re.IGNORECASE)  # a test
@@ -35,7 +36,8 @@ def outline_lines(lines):
 
     ``else if`` becomes ``else`` and a test below it. The lines that follow at its indentation are
     branches of that test, so they move one step to the right. A line such as ``IF a <= 1 THEN x
-    ELSE y`` holds several branches. ``END IF`` and brackets around a test are left out.
+    ELSE y`` holds several branches. The last ``ELSE`` of a line may have its branches below it.
+    ``END IF`` and brackets around a test are left out.
 
     Parameters
     ----------
@@ -76,15 +78,28 @@ def outline_lines(lines):
 
 def _split_lines(lines):
     """Yield number, indentation, start and text of each branch; texts keep their positions."""
-    for number, start, text in lines:
+    lines = list(lines)
+    below = [*(start for _, start, _ in lines[1:]), 0]
+    for (number, start, text), next_start in zip(lines, below, strict=True):
         ended = _END.search(text, start)
         text = text if ended is None else text[: ended.start()]
-        then = next((found for found in _THEN.finditer(text, start) if found[1] is None), None)
-        inner = () if then is None else _INNER_ELSE.finditer(text, then.end())
-        cuts = [start, *(found.start() for found in inner if found[1] is None), len(text)]
+        cuts = [start, *_inner_branches(text, start, next_start > start), len(text)]
         for at, end in pairwise(cuts):
             if text[at:end].strip():
                 yield number, start, at, " " * at + text[at:end].rstrip()
+
+
+def _inner_branches(text, start, leads_on):
+    """Return where branches begin after the first one of a line.
+
+    Without branches below the line, an ``else`` at its end is part of a class.
+    """
+    then = next((found for found in _THEN.finditer(text, start) if found[1] is None), None)
+    if then is None:
+        return []
+    inner = [found.start() for found in _INNER_ELSE.finditer(text, then.end()) if found[1] is None]
+    last = _LAST_ELSE.search(text, then.end()) if leads_on else None
+    return inner if last is None else [*inner, last.start()]
 
 
 def _without_brackets(number, text, at):

@@ -5,6 +5,7 @@ from math import floor, log10
 import numpy as np
 
 from keeptree.data.labels import plain
+from keeptree.explanation.unseen import name_unseen
 from keeptree.exporters.plain import read_columns
 from keeptree.text import clean
 from keeptree.tree import ERROR
@@ -34,13 +35,14 @@ def collect_attributes(model, X=None):
         other labels as in :class:`keeptree.Tree`.
     """
     tree, observed = model.tree_, model.observed_
+    shown = name_unseen(tree).categories
     return [
-        _attribute(tree, f, observed, None if X is None else X[:, f])
+        _attribute(tree, f, shown[f], observed, None if X is None else X[:, f])
         for f in read_columns(tree, model)
     ]
 
 
-def _attribute(tree, f, observed, values):
+def _attribute(tree, f, shown, observed, values):
     sums = np.repeat(np.arange(tree.n_nodes), np.diff(tree.term_start))[tree.term_feature == f]
     alone = np.flatnonzero(tree.feature == f)
     tests = np.concatenate([alone, sums])
@@ -55,7 +57,7 @@ def _attribute(tree, f, observed, values):
     if tree.categories[f] is None:
         sample = observed.low[f], observed.high[f], observed.mean[f]
         return {**shared, **_numeric(np.unique(tree.threshold[alone]), known, *sample)}
-    return {**shared, **_nominal(tree.categories[f], known), "unknown": int(tree.unknown[f])}
+    return {**shared, **_nominal(tree.categories[f], shown, known), "unknown": int(tree.unknown[f])}
 
 
 def _numeric(thresholds, known, least, most, mean):
@@ -82,11 +84,11 @@ def _numeric(thresholds, known, least, most, mean):
     }
 
 
-def _nominal(categories, known):
+def _nominal(categories, shown, known):
     counts = np.bincount(known.astype(np.int64), minlength=len(categories))
     return {
         "kind": "nominal",
-        "categories": [clean(label) for label in categories],
+        "categories": [clean(label) for label in shown],
         "written": [plain(label) for label in categories],
         "typical": int(counts.argmax()),
         "bins": counts.tolist() if len(known) else None,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from keeptree.reporting.held_out import MOST_CHECKED
+from keeptree.text import clean
 
 _MOST_HELD, _MOST_VALUES = 300, 30_000  # maximum number of cases, unless more are to be checked
 
@@ -25,7 +26,8 @@ def collect_cases(held, columns, rows=True):
         ``id``, ``decision``, ``leaf``, ``p``, ``risk`` (the chance that the tree is wrong),
         ``check`` (whether to check it by hand), ``disagrees`` (whether another class is more
         probable), ``distance`` to the boundary (None if there is none; a lower bound if ``least``),
-        ``truth`` (or None), ``values`` (or None) and ``between``: the ends of the interval of the
+        ``truth`` (or None), ``values`` (or None), ``unseen`` (labels that the tree has not seen:
+        position in ``columns``, as text -> label) and ``between``: the ends of the interval of the
         displayed probability: the largest one if our estimate disagrees, otherwise that of the
         decision (None for a model without intervals).
     """
@@ -45,6 +47,7 @@ def collect_cases(held, columns, rows=True):
             "least": bool(unknown[row]),
             "truth": None if held.truth is None else int(held.truth[row]),
             "values": _values(held.rows[row, columns]) if rows else None,
+            "unseen": _unseen(held, row, columns) if rows else {},
             "between": None if ends is None else ends[row].tolist(),
         }
         for row in choose_rows(held, int(np.clip(_MOST_VALUES // width, least, _MOST_HELD)))
@@ -70,6 +73,12 @@ def choose_rows(held, most):
     room = min(len(others), most - len(first))
     spread = np.linspace(0, len(others) - 1, room).astype(int) if room > 0 else []
     return [*first.tolist(), *others[np.unique(np.asarray(spread, dtype=int))].tolist()]
+
+
+def _unseen(held, row, columns):
+    """Return the unseen labels of a case by position among the columns."""
+    labels = held.unseen.get(row, {})
+    return {str(at): clean(labels[f]) for at, f in enumerate(columns) if f in labels}
 
 
 def _values(row):

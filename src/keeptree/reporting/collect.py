@@ -131,7 +131,9 @@ def _tell_cases(held, model, data, fixed):
         "check": collect_check(held),
         "cases": collect_cases(held, columns, rows),
         "selected": 0 if shows else None,
-        "view": collect_view(resolve(model), held.rows[first], data["positive"], fixed)
+        "view": collect_view(
+            resolve(model), held.rows[first], data["positive"], fixed, held.unseen.get(int(first))
+        )
         if shows
         else None,
     }

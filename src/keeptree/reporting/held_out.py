@@ -1,12 +1,15 @@
 """The held-out cases of a report, encoded once, with decisions and probabilities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes
 from keeptree.explanation.story import CONFIDENCE
+from keeptree.explanation.subject import resolve
+from keeptree.explanation.unseen import unseen_labels
 from keeptree.probability.answers import is_second_opinion
 from keeptree.progress import step
 from keeptree.text import clean
@@ -39,6 +42,8 @@ class HeldOut:
         Probabilities of the model, and of the tree's own leaves.
     intervals : ndarray of shape (n, n_classes, 2), optional
         Intervals of the model's probabilities; None if it has none.
+    unseen : dict
+        Labels that the tree has not seen: position of a case -> column -> label.
     """
 
     tree: Tree
@@ -50,6 +55,7 @@ class HeldOut:
     ours: np.ndarray
     leaves: np.ndarray
     intervals: np.ndarray | None = None
+    unseen: dict = field(default_factory=dict)
 
     def __len__(self):
         return len(self.rows)
@@ -149,7 +155,15 @@ def hold_out_cases(model, boundary, X, y=None):
         ours=ours,
         leaves=tree.mix_proportions(rows),
         intervals=intervals,
+        unseen=_unseen_labels(model, X, rows),
     )
+
+
+def _unseen_labels(model, X, rows):
+    """Return the labels of the cases that the tree has not seen; none after steps of a pipeline."""
+    if not model.tree_.has_nominal or resolve(model).transformers:
+        return {}
+    return unseen_labels(model.tree_, from_arrow(X), rows)
 
 
 def _index(X):

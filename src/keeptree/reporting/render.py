@@ -75,7 +75,7 @@ SCRIPTS = (
 )
 _LABEL_WIDTH, _BRIEF_WIDTH, _LABEL_SIZE = 640, 190, 16  # maximum length of labels
 # The rest is computed in the page.
-_CASE = ("id", "decision", "p", "check", "distance", "truth", "values", "between")
+_CASE = ("id", "decision", "p", "check", "distance", "truth", "values", "unseen", "between")
 _NODE = ("id", "parent", "name", "relation", "cases", "counts", "class", "errors", "leaves")
 _PAGE_PADDING = 64  # pixels on either side of a wide page
 _SCROLLBAR = 20  # pixels; media queries include it, the page does not

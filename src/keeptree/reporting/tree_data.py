@@ -3,6 +3,7 @@
 import numpy as np
 
 from keeptree.data.labels import plain
+from keeptree.explanation.unseen import name_unseen
 from keeptree.explanation.wording import tell_number
 from keeptree.notebook import class_slots
 from keeptree.text import clean
@@ -25,7 +26,7 @@ def collect_classes(tree, names):
 
 def collect_tree(tree):
     """Return the nodes in preorder with their tests as text, and a fingerprint of the tree."""
-    below = _leaves_below(tree)
+    below, shown = _leaves_below(tree), name_unseen(tree)
     nodes = []
     for node in tree.preorder.tolist():
         up = int(tree.parent[node])
@@ -37,7 +38,7 @@ def collect_tree(tree):
                 "parent": up if up >= 0 else None,
                 "depth": int(tree.depth[node]),
                 "name": clean(tree.branch(tree.children(node)[0]).name) if inner else None,
-                **_relation(tree, up, node),
+                **_relation(shown, up, node),
                 "cases": float(tree.weight[node]),
                 "counts": tree.counts[node].tolist(),
                 "class": label,

@@ -3,11 +3,15 @@
 ``js/view.js`` writes the same texts for every other case.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
+from keeptree.data.labels import plain
 from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path
+from keeptree.explanation.unseen import name_unseen, with_labels
 from keeptree.explanation.wording import join, tell_estimate, tell_number
 from keeptree.exporters.plain import read_columns
 from keeptree.text import class_text, clean, count_text, of_class_text, plain_number, plural
@@ -22,7 +26,7 @@ _EXPERTS = {
 }
 
 
-def collect_view(subject, row, positive, fixed=()):
+def collect_view(subject, row, positive, fixed=(), unseen=None):
     """Return the texts and figures that the page shows for one case.
 
     Parameters
@@ -35,6 +39,8 @@ def collect_view(subject, row, positive, fixed=()):
         With two classes, the one for which a contribution counts as positive.
     fixed : collection of int
         Columns that cannot change.
+    unseen : dict, optional
+        Labels of the case that the tree has not seen: column -> label.
 
     Returns
     -------
@@ -45,13 +51,14 @@ def collect_view(subject, row, positive, fixed=()):
         ``value``; ``leaf``, ``change``, ``after``, ``locked`` and ``such`` as
         sentences, some of them empty.
     """
+    subject = replace(subject, tree=name_unseen(subject.tree))
     tree, encoded = subject.tree, row[None]
     p = subject.probabilities(encoded)[0]
     towards = positive if len(p) == 2 else int(p.argmax())
-    change = find_changes(subject, encoded, fixed=sorted(fixed))[0]
+    change = with_labels(find_changes(subject, encoded, fixed=sorted(fixed))[0], unseen)
     leaves = _leaves(tree, encoded)
     leaf = leaves[0][0]
-    path = collect_path(subject, row, leaf, NEAR)
+    path = collect_path(subject, row, leaf, NEAR, unseen)
     return {
         "steps": tell_steps([tree.branch(child) for child in tree.path(leaf)[1:]], path, change),
         "pushes": _pushes(subject, encoded, towards),
@@ -88,7 +95,7 @@ def tell_steps(branches, path, change):
                 "short": _tell_short(step, branch),
                 "name": step["attribute"],
                 "value": "not known" if missing else _value(step),
-                "test": _tell_unknown(step, branch) if missing else tell_test(branch),
+                "test": _tell_unknown(step, branch) if missing else tell_test(branch, step["value"]),
                 "note": _tell_margin(step, branch, first, change),
                 "near": first,
             }
@@ -96,17 +103,18 @@ def tell_steps(branches, path, change):
     return rows
 
 
-def tell_test(branch):
+def tell_test(branch, value=None):
     """Return the side of a test: ``above 16.8``, ``up to 25.67``, ``among red and blue``.
 
-    A category with its own branch needs no further text.
+    A category with its own branch needs no further text, but a value that the tree has not seen
+    does: it is none of the categories.
     """
     if branch.is_numeric:
         word = "up to" if branch.symbol == "≤" else "above"
         return f"{word} {tell_number(branch.threshold)}"
     labels = [clean(label) for label in branch.labels]
     if len(labels) == 1:
-        return ""
+        return "" if value is None or value == plain(branch.labels[0]) else labels[0]
     if len(labels) <= _MOST_NAMED:
         return f"among {join(labels)}"
     return f"among {', '.join(labels[:_MOST_NAMED])} and {len(labels) - _MOST_NAMED} others"

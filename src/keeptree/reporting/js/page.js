@@ -9,6 +9,7 @@ import { compareWithPython, estimateOf, judge, tellCase } from "./judge.js";
 import { tellView } from "./view.js";
 import { decodeText, readTable, writeTable } from "./csv.js";
 import { answersOf, readRows, scoreRows, withRisk } from "./score.js";
+import { withLabels } from "./words.js";
 import { all, element, get, nameOf } from "./dom.js";
 import { grouped } from "./numbers.js";
 import { drawOutline } from "./outline.js";
@@ -43,7 +44,7 @@ function render() {
   const seen = judge(book, state);
   const first = !view.seen;
   view.seen = seen;
-  view.said = tellView(book, state.x, seen, first && !seen.change ? blockers() : undefined);
+  view.said = tellView(shownBook(), state.x, seen, first && !seen.change ? blockers() : undefined);
   drawTitle(data, state, seen);
   drawVerdicts(data, seen);
   drawWhy(data, seen, view.said);
@@ -57,6 +58,11 @@ function render() {
   markCase(scored ? scored.at : state.case);
   clearTimeout(view.timer);
   view.timer = setTimeout(announce, 400);
+}
+
+/** The book with the labels of the case that the tree has not seen. */
+function shownBook() {
+  return { ...book, data: { ...data, attributes: withLabels(data.attributes, state.labels) } };
 }
 
 function schedule() {
@@ -101,7 +107,7 @@ function announce() {
   const estimate = estimateOf(data, seen.p);
   get("status").textContent = `${data.classes[seen.label].label}${estimate ? `, ${estimate.text}` : ""}`;
   if (seen.change) return;
-  view.said = tellView(book, state.x, seen, blockers());
+  view.said = tellView(shownBook(), state.x, seen, blockers());
   drawWhy(data, seen, view.said);
 }
 
@@ -212,7 +218,8 @@ function drawList() {
 function choose(at) {
   if (scored) {
     scored.at = at;
-    update(startFrom(scored.cases[at].values, `Row ${at + 1} of ${scored.name}`, state.locked));
+    const { values, unseen } = scored.cases[at];
+    update(startFrom(values, `Row ${at + 1} of ${scored.name}`, state.locked, unseen));
   } else update(selectCase(data, at, state.locked));
   gesture = false;
   orderControls();

@@ -2,6 +2,7 @@
 
 import { decide } from "../../exporters/js/tree.js";
 import { cheapest, probability } from "../../exporters/js/probability.js";
+import { labelText } from "./words.js";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
@@ -11,11 +12,20 @@ const SLICE = 40; // milliseconds of work before the page may respond
 const REFUSED = -2; // rule for unknown labels, as in keeptree.data.columns
 const [SHARE, MOST] = [0.1, 50]; // share and maximum number of rows to check, as in keeptree.reporting.held_out
 
-/** The rows of a table as values of the tested attributes; an error is one sentence. */
+/** The rows of a table as values of the tested attributes, and their unseen labels; an error is one sentence. */
 export function readRows({ data }, { names, rows, mark }) {
   const places = data.attributes.map((attribute) => findColumn(data, attribute, names));
   const readers = data.attributes.map((attribute) => (attribute.kind === "nominal" ? readLabel(attribute) : readNumber(attribute, mark, data.whatif.tree.float32)));
-  return rows.map((row, at) => places.map((place, k) => readers[k](row[place], at + 1)));
+  const seen = data.attributes.map((attribute) => new Set((attribute.written ?? []).map(String)));
+  return rows.map((row, at) => {
+    const values = places.map((place, k) => readers[k](row[place], at + 1));
+    const unseen = {};
+    data.attributes.forEach(({ unknown }, k) => {
+      const cell = row[places[k]];
+      if (unknown >= 0 && values[k] === unknown && !seen[k].has(cell)) unseen[k] = labelText(cell);
+    });
+    return { values, unseen };
+  });
 }
 
 function findColumn({ columns }, attribute, names) {
@@ -76,10 +86,10 @@ export function withRisk(item) {
 export async function scoreRows({ data, tree, model }, rows, progress) {
   const cases = [];
   let pause = performance.now() + SLICE;
-  for (const values of rows) {
+  for (const { values, unseen } of rows) {
     const p = probability(tree, model, values);
     const decision = decide(tree, values);
-    cases.push(withRisk({ id: String(cases.length + 1), values, p, decision, truth: null, distance: null }));
+    cases.push(withRisk({ id: String(cases.length + 1), values, unseen, p, decision, truth: null, distance: null }));
     if (performance.now() < pause) continue;
     progress(cases.length);
     await new Promise((done) => setTimeout(done));

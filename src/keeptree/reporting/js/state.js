@@ -1,5 +1,7 @@
 // The state of the page: a case, its values and locks, with undo, redo and a link that restores it.
 
+import { labelText } from "./words.js";
+
 /** The state before any change. */
 export function startState(data) {
   return selectCase(data, data.selected, new Set(data.locked));
@@ -7,13 +9,16 @@ export function startState(data) {
 
 /** A case as it is; null for the typical one. */
 export function selectCase(data, index, locked = new Set()) {
-  const values = index === null ? null : data.cases[index].values;
-  return { ...startFrom(values ?? typicalOf(data), null, locked), case: values ? index : null };
+  const given = index === null || !data.cases[index].values ? null : data.cases[index];
+  return { ...startFrom(given?.values ?? typicalOf(data), null, locked, given?.unseen), case: given ? index : null };
 }
 
-/** Values that are not one of the page's cases, with a name: a new case, or a row of a file. */
-export function startFrom(values, name, locked) {
-  return { case: null, name, base: values, x: [...values], locked: new Set(locked), past: [], future: [] };
+/**
+ * Values that are not one of the page's cases, with a name: a new case, or a row of a file.
+ * `labels` are those that the tree has not seen: position -> label.
+ */
+export function startFrom(values, name, locked, labels = {}) {
+  return { case: null, name, labels, base: values, x: [...values], locked: new Set(locked), past: [], future: [] };
 }
 
 export function typicalOf(data) {
@@ -72,7 +77,10 @@ export function toHash(data, state) {
   const keys = keysOf(data.attributes.map((attribute) => attribute.name));
   if (state.case !== null) link.set("case", keysOf(data.cases.map((item) => item.id))[state.case]);
   else link.set("new", state.name ?? "");
-  if (state.case === null) writeValues(link, "b.", data, keys, state.base, typicalOf(data));
+  if (state.case === null) {
+    writeValues(link, "b.", data, keys, state.base, typicalOf(data));
+    for (const [at, label] of Object.entries(state.labels)) link.set(`l.${keys[at]}`, label);
+  }
   writeValues(link, "x.", data, keys, state.x, state.base);
   keys.forEach((key, at) => {
     const [locked, preset] = [state.locked.has(at), data.locked.includes(at)];
@@ -110,8 +118,18 @@ export function fromHash(data, hash) {
   for (const key of link.getAll("lock")) if (keys.includes(key)) locked.add(keys.indexOf(key));
   for (const key of link.getAll("unlock")) locked.delete(keys.indexOf(key));
   const name = link.get("new")?.slice(0, LONGEST_NAME) || null;
-  const start = link.has("new") ? startFrom(read("b.", typicalOf(data)), name, locked) : selectCase(data, index < 0 ? data.selected : index, locked);
+  const start = link.has("new") ? startFrom(read("b.", typicalOf(data)), name, locked, readLabels(data, link, keys)) : selectCase(data, index < 0 ? data.selected : index, locked);
   return { ...start, x: read("x.", start.base) };
+}
+
+/** The labels of a link that the tree has not seen. */
+function readLabels(data, link, keys) {
+  const labels = {};
+  data.attributes.forEach((attribute, at) => {
+    const label = link.get(`l.${keys[at]}`);
+    if (label !== null && attribute.unknown >= 0) labels[at] = labelText(label);
+  });
+  return labels;
 }
 
 /** A value parsed from text; undefined if it is not valid for this attribute. */

@@ -6,7 +6,7 @@ import { costAcross } from "./nearest.js";
 import { probability } from "../../exporters/js/probability.js";
 import { pushes } from "./contributions.js";
 import { changeSentence } from "./judge.js";
-import { classText, join, ofClass, shownClass, tellEstimate, tellLocked, tellNeighbours, valueText } from "./words.js";
+import { classText, isUnseen, join, ofClass, shownClass, tellEstimate, tellLocked, tellNeighbours, valueText } from "./words.js";
 
 const NEAR = 0.2; // in the metric, as in keeptree.explain
 const MOST_NAMED = 4;
@@ -70,7 +70,7 @@ function labelsOf(tree, { node, child, attribute }) {
 function tellTest(data, tree, step) {
   if (!step.nominal) return `${tree.children[step.node][0] === step.child ? "up to" : "above"} ${tellNumber(tree.threshold[step.node])}`;
   const labels = labelsOf(tree, step);
-  if (labels.length === 1) return "";
+  if (labels.length === 1) return isUnseen(step.attribute, step.value) ? labels[0] : "";
   if (labels.length <= MOST_NAMED) return `among ${join(labels)}`;
   return `among ${labels.slice(0, MOST_NAMED).join(", ")} and ${labels.length - MOST_NAMED} others`;
 }

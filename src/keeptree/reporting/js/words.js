@@ -5,6 +5,7 @@ import { decimalText, fixed, general, grouped, minus, plainNumber, tellNumber, u
 const TOLERANCE = 0.02; // relative increase of a change that rounding may cause
 const SIX_DIGITS = 5e-6; // relative error of six significant digits
 const MOST_DECIMALS = 8;
+const LONGEST_LABEL = 60; // of a file or a link
 const HAIR = 2e-7; // negligible relative difference: the spacing of 32-bit numbers
 
 export function inHundred(p) {
@@ -72,7 +73,7 @@ export function tellMove(before, after) {
 /** `texture falls from 26.10 to 25.67 (−0.43)` */
 export function tellChange(attribute, before, after) {
   if (attribute.kind === "nominal") {
-    return `${attribute.name} changes from ${attribute.categories[before]} to ${attribute.categories[after]}`;
+    return `${attribute.name} changes from ${categoryText(attribute, before)} to ${attribute.categories[after]}`;
   }
   if (Math.abs(after - before) <= HAIR * Math.abs(before) && decimalsOf(after, 0) > MOST_DECIMALS / 2) {
     return `${attribute.name} ${after < before ? "falls to just below" : "rises to just above"} ${plainNumber(before, 6)}`;
@@ -134,5 +135,26 @@ export function tellEstimate(name, label, p) {
 
 export function valueText(attribute, value) {
   if (value === null) return "not known";
-  return attribute.kind === "nominal" ? attribute.categories[value] : tellNumber(value);
+  return attribute.kind === "nominal" ? categoryText(attribute, value) : tellNumber(value);
+}
+
+/** Attributes with the labels of a case that the tree has not seen: position -> label. */
+export function withLabels(attributes, labels) {
+  return attributes.map((attribute, at) => (at in labels ? { ...attribute, own: labels[at] } : attribute));
+}
+
+/** A category of a case; one that the tree has not seen has the label of the case, if that is known. */
+function categoryText(attribute, code) {
+  return isUnseen(attribute, code) ? attribute.own : attribute.categories[code];
+}
+
+export function isUnseen(attribute, code) {
+  return attribute.own !== undefined && code === attribute.unknown;
+}
+
+/** Text from a file or a link as a short label on one line, without marks that change its direction. */
+export function labelText(text) {
+  const line = text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").replace(/[\s\p{Cc}]+/gu, " ").trim();
+  if (!line) return "(no name)"; // as clean in Python
+  return line.length > LONGEST_LABEL ? `${line.slice(0, LONGEST_LABEL - 1)}…` : line;
 }
