@@ -490,7 +490,7 @@ def test_the_last_else_of_a_line_may_have_branches_below_it(word):
 def test_a_class_may_end_in_else_if_nothing_follows_below_it():
     tree = kt.keep("IF a <= 1 THEN nobody else\nELSE y")
     assert tree.classes.tolist() == ["nobody else", "y"]
-    with pytest.raises(ValueError, match="line 2, column 3: .*a class follows THEN or ELSE"):
+    with pytest.raises(ValueError, match=r"line 2, column 3: .*a class follows THEN or ELSE"):
         kt.keep("IF a <= 1 THEN x ELSE\n  y")
 
 

@@ -11,7 +11,7 @@ _ANY_OTHER = "any other value"
 
 
 def unseen_labels(tree, X, encoded):
-    """Return the labels that the tree reads as its category for unseen ones.
+    r"""Return the labels that the tree reads as its category for unseen ones.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def unseen_labels(tree, X, encoded):
     Examples
     --------
     >>> import keeptree as kt
-    >>> tree = kt.keep("colour = red: a\\nelse: b")
+    >>> tree = kt.keep("colour = red: a\nelse: b")
     >>> X = [["red"], ["purple"]]
     >>> unseen_labels(tree, X, tree.encode(X))
     {1: {0: 'purple'}}
@@ -59,12 +59,12 @@ def with_labels(change, unseen):
 
 
 def name_unseen(tree):
-    """Return the tree with plain names of its categories for unseen labels, for display only.
+    r"""Return the tree with plain names of its categories for unseen labels, for display only.
 
     Examples
     --------
     >>> import keeptree as kt
-    >>> name_unseen(kt.keep("colour = red: a\\nelse: b")).categories
+    >>> name_unseen(kt.keep("colour = red: a\nelse: b")).categories
     (('red', 'any other value'),)
     """
     categories = list(tree.categories)
