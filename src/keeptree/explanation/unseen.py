@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from keeptree.data.labels import is_other_label, plain
+from keeptree.data.labels import free_label, is_other_label, plain
 from keeptree.data.table import column_values
 
 _ANY_OTHER = "any other value"
@@ -71,7 +71,7 @@ def name_unseen(tree):
     for f, code in enumerate(tree.unknown):
         labels = categories[f]
         if labels and code >= 0 and is_other_label(labels[code]):
-            named = _ANY_OTHER if _ANY_OTHER not in labels else f"({_ANY_OTHER})"
+            named = free_label(_ANY_OTHER, labels)
             categories[f] = (*labels[:code], named, *labels[code + 1 :])
     changed = tuple(categories) != tuple(tree.categories)
     return replace(tree, categories=tuple(categories)) if changed else tree
