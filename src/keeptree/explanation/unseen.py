@@ -42,9 +42,9 @@ def unseen_labels(tree, X, encoded):
     for f in columns:
         code = tree.unknown[f]
         rows = np.flatnonzero(encoded[:, f] == code)
-        known = str(tree.categories[f][code])  # a known category may also take unseen labels
+        known = tree.categories[f][code]  # a known category may also take unseen labels
         for row, label in zip(rows.tolist(), column_values(table, f, rows), strict=True):
-            if str(label) != known:
+            if label != known and str(label) != str(known):  # 2.0 is 2, and "True" is True
                 found.setdefault(row, {})[f] = plain(label)
     return found
 
