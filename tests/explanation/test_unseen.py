@@ -21,7 +21,7 @@ from keeptree.explanation.unseen import name_unseen, unseen_labels
 def test_a_known_category_that_takes_unseen_labels_is_not_unseen_itself(labels, X, unseen):
     first, second = labels.split(", ")
     tree = replace(kt.keep(f"code = {first}: a\ncode = {second}: b"), unknown=(1,))
-    assert unseen_labels(tree, X, tree.encode(X)) == unseen
+    assert unseen_labels(tree, X, tree.encode(X), range(len(X))) == unseen
 
 
 def test_the_name_of_the_category_for_unseen_labels_differs_from_all_labels():

@@ -10,7 +10,7 @@ from keeptree.data.table import column_values
 _ANY_OTHER = "any other value"
 
 
-def unseen_labels(tree, X, encoded):
+def unseen_labels(tree, X, encoded, cases):
     r"""Return the labels that the tree reads as its category for unseen ones.
 
     Parameters
@@ -21,6 +21,8 @@ def unseen_labels(tree, X, encoded):
         Cases with the columns of the tree.
     encoded : ndarray of shape (n, n_features)
         The same cases, encoded.
+    cases : sequence of int
+        Positions of the cases to look at.
 
     Returns
     -------
@@ -32,16 +34,16 @@ def unseen_labels(tree, X, encoded):
     >>> import keeptree as kt
     >>> tree = kt.keep("colour = red: a\nelse: b")
     >>> X = [["red"], ["purple"]]
-    >>> unseen_labels(tree, X, tree.encode(X))
+    >>> unseen_labels(tree, X, tree.encode(X), [0, 1])
     {1: {0: 'purple'}}
     """
     columns = [f for f, code in enumerate(tree.unknown) if tree.categories[f] and code >= 0]
     if not columns:
         return {}
-    table, found = tree.select(X), {}
+    table, cases, found = tree.select(X), np.asarray(cases), {}
     for f in columns:
         code = tree.unknown[f]
-        rows = np.flatnonzero(encoded[:, f] == code)
+        rows = cases[encoded[cases, f] == code]
         known = tree.categories[f][code]  # a known category may also take unseen labels
         for row, label in zip(rows.tolist(), column_values(table, f, rows), strict=True):
             if label != known and str(label) != str(known):  # 2.0 is 2, and "True" is True
