@@ -835,6 +835,16 @@ def test_the_advice_for_a_rare_class_grows_a_larger_tree(capsys, n, share, shift
     assert kt.load("larger.json").n_leaves > 1
 
 
+def test_a_given_confidence_factor_that_prunes_too_much_is_advised_against(capsys):
+    rows = [f"{k % 2},{'bad' if k % 7 < 3 + k % 2 else 'good'}" for k in range(100)]
+    write("pruned.csv", "\n".join(["a,y", *rows]))
+    fit = ["fit", "pruned.csv", "--target", "y", "--out", "leaf.json"]
+    assert main([*fit, "--confidence-factor", "0.001"]) == 0
+    told = capsys.readouterr().err
+    assert "because C4.5 found none" not in told  # the option is the reason
+    assert "To tell cases apart, prune less (--confidence-factor 1), or" in told
+
+
 def test_the_reason_for_no_tests_names_the_class_without_control_characters(capsys):
     rows = [f"{k % 7},{'bad' if k % 50 == 0 else chr(27) + 'good'}" for k in range(300)]
     write("escape.csv", "\n".join(["a,y", *rows]))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.quality import large, peers, summary
+from benchmarks.quality import ablation, large, peers, summary
 
 
 def results(auc, tree="readable"):
@@ -159,3 +159,10 @@ class TestData:
         assert ("iris", 0, "none", "CatBoost") in keys
         assert ("sim-weak", 1, "none", "truth") in keys
         assert ("sim-weak", 0, "J48", "confdtree") not in keys
+
+
+def test_each_variant_of_the_ablation_differs_from_the_current_design():
+    for name, changes in ablation.VARIANTS.items():
+        for change in changes():
+            if hasattr(change, "attribute"):  # not a change of an entry of a dict
+                assert change.new != getattr(change.getter(), change.attribute), name

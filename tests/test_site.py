@@ -59,7 +59,7 @@ def test_links_and_pictures_exist(page):
 def test_cells_of_tables_are_short_enough_to_read(page):
     for line in page.read_text().splitlines():
         if line.startswith("|"):
-            assert max(map(len, re.split(r" (?<!\\)\| ", line))) <= 300, line[:80]
+            assert max(map(len, line.split(" | "))) <= 300, line[:80]
 
 
 def test_every_page_of_the_guide_is_in_its_table_of_contents():

@@ -58,8 +58,9 @@ def build_missing(levels):
         manifest = json.loads((FOLDER / native.MANIFEST).read_text())
     except (OSError, ValueError):
         manifest = {}
-    built = len(list(FOLDER.glob("native_*.*"))) == len(levels)
-    if not built or manifest != _manifest(native, levels):
+    built = manifest.get("levels", [])  # those of a wheel include the level of this machine
+    complete = len(list(FOLDER.glob("native_*.*"))) == len(built) and set(levels) <= set(built)
+    if not complete or manifest != _manifest(native, built):
         build(levels)
 
 

@@ -1,11 +1,13 @@
 """Machine code built ahead of time is used only if it matches the sources and the processor."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 from keeptree._compiled import native
+from tools import build_native
 
 
 def test_the_fastest_level_of_the_processor_comes_first():
@@ -79,3 +81,30 @@ def test_one_command_compiles_all_functions():
     command = [sys.executable, "-m", "keeptree._compiled"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "up to date" in done.stdout or "Compiled" in done.stdout
+
+
+def test_machine_code_is_built_again_only_if_a_level_is_missing_or_out_of_date(
+    monkeypatch, tmp_path
+):
+    asked = []
+    monkeypatch.setattr(build_native, "FOLDER", tmp_path)
+    monkeypatch.setattr(build_native, "_import_native", lambda: native)
+    monkeypatch.setattr(build_native, "build", asked.append)
+    build_native.build_missing(["x86_64"])
+    assert asked.pop() == ["x86_64"]
+    manifest = build_native._manifest(native, ["x86_64_v3", "x86_64"])
+    (tmp_path / native.MANIFEST).write_text(json.dumps(manifest))
+    for level in manifest["levels"]:
+        (tmp_path / f"native_{level}.so").touch()
+    for levels in (["x86_64"], ["x86_64_v3", "x86_64"]):
+        build_native.build_missing(levels)
+        assert not asked
+    build_native.build_missing(["x86_64_v4"])
+    assert asked.pop() == ["x86_64_v4"]
+    (tmp_path / native.MANIFEST).write_text(json.dumps({**manifest, "sources": "of another time"}))
+    build_native.build_missing(["x86_64"])
+    assert asked.pop() == ["x86_64"]
+    (tmp_path / native.MANIFEST).write_text(json.dumps(manifest))
+    (tmp_path / "native_x86_64.so").unlink()
+    build_native.build_missing(["x86_64"])
+    assert asked.pop() == ["x86_64"]

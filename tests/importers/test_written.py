@@ -425,6 +425,14 @@ def test_printing_a_tree_that_was_read_gives_the_same_text(tree, seed, names, la
             assert kt.keep(text).to_text(precision=digits) == text
 
 
+@pytest.mark.parametrize("name", ["x or y is missing", "is known", "x is unseen or missing"])
+def test_a_column_named_like_a_test_may_refuse_unseen_categories(name):
+    text = f'refuse unseen "{name}"\n"{name}" = red or missing: a\n"{name}" = blue: b'
+    tree = kt.keep(text)
+    assert tree.feature_names == (name,)
+    assert tree.to_text(precision=None) == text
+
+
 @settings(max_examples=100, deadline=None)
 @given(trees(missing=("error", "share", "child", "mixed")), st.integers(0, 2**32 - 1))
 def test_the_exact_text_reproduces_the_tree(tree, seed):
@@ -490,7 +498,7 @@ def test_the_last_else_of_a_line_may_have_branches_below_it(word):
 def test_a_class_may_end_in_else_if_nothing_follows_below_it():
     tree = kt.keep("IF a <= 1 THEN nobody else\nELSE y")
     assert tree.classes.tolist() == ["nobody else", "y"]
-    with pytest.raises(ValueError, match="line 2, column 3: .*a class follows THEN or ELSE"):
+    with pytest.raises(ValueError, match=r"line 2, column 3: .*a class follows THEN or ELSE"):
         kt.keep("IF a <= 1 THEN x ELSE\n  y")
 
 

@@ -1,5 +1,6 @@
 """The margin model: its features, its solution, and its contributions to the logit."""
 
+import tracemalloc
 from itertools import product, starmap
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 import keeptree as kt
 from keeptree.data.sample import Sample
 from keeptree.probability import further_tests, margin_expert, margin_tests
+from keeptree.probability.blas import one_blas_thread
 from keeptree.probability.margin_choice import choose_margin
 from keeptree.probability.margin_expert import MarginSettings, fit_margin
 from keeptree.probability.refits import out_of_fold
@@ -116,6 +118,47 @@ def test_rare_and_nearly_separate_classes_take_few_steps(monkeypatch):
     assert len(calls) < 75  # 55; more than 90 with rows at regular intervals
     slope = loss(problem.found)[1][:-1] + problem.found[:-1] / 3
     assert np.abs(slope - slope.mean(axis=1, keepdims=True)).max() < 1e-2
+
+
+def hard_problem(n_classes, n=6000):
+    """Return nearly separable cases with extreme weights; some features are rare or constant."""
+    rng = np.random.default_rng(n_classes)
+    F = rng.random((n, 12))
+    y = (F[:, :8] @ rng.normal(size=(8, n_classes)) * 20 + rng.gumbel(size=(n, n_classes))).argmax(
+        1
+    )
+    weight = 10.0 ** rng.uniform(-6, 6, size=n)
+    F[:, 9] = 0.7
+    F[:, 10:] = np.arange(n)[:, None] < [1, 30]
+    weight[:30] = 1e-6
+    return F, y, weight
+
+
+@pytest.mark.parametrize("n_classes", [2, 12])
+@pytest.mark.parametrize("C", [0.001, 3.0])
+def test_single_precision_gives_the_same_log_loss(n_classes, C):
+    F, y, weight = hard_problem(n_classes)
+
+    def log_loss(precision):
+        with one_blas_thread():  # as in every fit
+            found = RidgeLogistic(F.copy(), y, weight, n_classes, C, precision).fit(C, 1e-3)
+        logits = F @ found.coef + found.intercept
+        logits = np.column_stack([np.zeros(len(y)), logits]) if n_classes == 2 else logits
+        return -weight @ log_softmax(logits, axis=1)[np.arange(len(y)), y] / weight.sum()
+
+    assert log_loss(np.float32) == pytest.approx(log_loss(np.float64), abs=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_sums_in_single_precision_do_not_copy_the_columns_in_double_precision(n_classes):
+    F, y, weight = hard_problem(n_classes)
+    F = np.hstack([F, np.random.default_rng(0).random((len(F), 100))])
+    problem = RidgeLogistic(F, y, weight, n_classes, 1.0, np.float32)
+    tracemalloc.start()
+    problem._loss(problem.found)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < problem.columns.nbytes
 
 
 @given(values=st.lists(st.floats(0, 1e6), min_size=1, max_size=60), most=st.integers(1, 40))

@@ -182,6 +182,7 @@ BROKEN = {
     "size,age,colour,letter\n": "has no rows",
     "size,age,colour,letter\n1,2,red\n": "row 1 has 3 cells",
     "size,age,colour,letter\n1,old,red,a\n": '"age" holds "old" in row 1',
+    "size,age,colour,letter\n1,constructor,red,a\n": '"age" holds "constructor" in row 1',
     "size,size,colour,letter\n1,2,red,a\n": 'two columns are called "size"',
     'size,age,colour,letter\n1,2,"red,a\n': "quotation mark is opened",
     "size,age\0\n1": "NUL bytes",

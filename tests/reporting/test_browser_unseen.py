@@ -1,5 +1,7 @@
 """The page shows the labels of categories that the tree has not seen, in plain words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -147,3 +149,28 @@ def test_a_link_cannot_put_markup_or_directions_into_the_page(folded, opened):
 def test_an_unseen_label_without_visible_letters_has_a_name(folded, opened):
     tab = opened(folded[3], "#new=&b.colour==3&l.colour=\u202e")
     assert "(no name)" in tab.run(STEPS)
+
+
+def test_right_to_left_labels_of_a_file_do_not_reorder_their_neighbours(folded, opened, tmp_path):
+    (tmp_path / "new.csv").write_text("size,colour\n1.5,\u05d0\u05d1\n", encoding="utf-8")
+    tab = opened(folded[3])
+    score(tab, tmp_path / "new.csv")
+    tab.page.locator(".case").first.click()
+    tab.settle()
+    assert "\u2068\u05d0\u05d1\u2069" in tab.run(STEPS)
+
+
+def test_a_number_of_a_file_is_known_however_it_is_written(opened, tmp_path):
+    """Here the category 2 also takes unseen labels."""
+    tree = replace(kt.keep("code = 1: a\ncode = 2: b"), unknown=(1,))
+    X, y = pd.DataFrame({"code": [1, 2] * 20}), ["a", "b"] * 20
+    kt.report(kt.SmoothedTreeClassifier(tree).fit(X, y), X, y, tmp_path / "page.html")
+    (tmp_path / "new.csv").write_text("code\n2.0\n3\n")
+    tab = opened(tmp_path / "page.html")
+    score(tab, tmp_path / "new.csv")
+    tab.page.select_option("#show", "all")
+    tab.page.select_option("#sort", "id")
+    for at, shown in enumerate(["2", "3"]):
+        tab.page.locator(".case").nth(at).click()
+        tab.settle()
+        assert tab.run("() => document.querySelector('.steps .value').textContent") == shown

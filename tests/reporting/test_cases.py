@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+import keeptree as kt
+from keeptree.explanation import unseen
 from keeptree.importers import keep
 from keeptree.reporting.cases import choose_rows, collect_cases
 from keeptree.reporting.held_out import HeldOut
@@ -68,3 +70,19 @@ def test_names_come_from_the_index_of_a_frame_or_are_row_numbers():
     framed = replace(held, X=pd.DataFrame({"x": [0.0, 1.0, 2.0]}, index=index))
     assert framed.names == ["a", "b", "two lines"]
     assert framed.naming == "A case is named by its patient."
+
+
+def test_labels_are_read_only_of_the_cases_on_the_page(monkeypatch, tmp_path):
+    read = []
+
+    def column_values(table, f, rows):
+        read.append(len(rows))
+        return table_values(table, f, rows)
+
+    table_values = unseen.column_values
+    monkeypatch.setattr(unseen, "column_values", column_values)
+    X, y = pd.DataFrame({"colour": ["red", "blue"] * 1000}), ["a", "b"] * 1000
+    model = kt.SmoothedTreeClassifier(kt.keep("colour = red: a\nelse: b")).fit(X, y)
+    data = kt.report(model, X, y, tmp_path / "page.html")
+    assert max(read) <= len(data["cases"])
+    assert {label for case in data["cases"] for label in case["unseen"].values()} == {"blue"}

@@ -100,7 +100,7 @@ def _larger_learners(options):
     """Yield advice and the learner that follows it."""
     from keeptree.learners.c45 import C45Classifier
 
-    if options.learner != "cart" and options.confidence_factor is None:
+    if options.learner != "cart" and options.confidence_factor != 1:
         given = {**given_growing(options), "confidence_factor": 1}
         yield "prune less (--confidence-factor 1)", C45Classifier(**given)
     for text, parameters in _LARGER.items():

@@ -105,7 +105,17 @@ def other_label(labels):
     >>> other_label(["red", "blue"]), other_label(["red", "(other)"])
     ('(other)', '((other))')
     """
-    label = "(other)"
+    return free_label("(other)", labels)
+
+
+def free_label(label, labels):
+    """Return a label in as many brackets as it takes to differ from ``labels``.
+
+    Examples
+    --------
+    >>> free_label("none", ["none", "(none)"])
+    '((none))'
+    """
     while label in labels:
         label = f"({label})"
     return label

@@ -85,7 +85,8 @@ def explain(
         raise ValueError(
             f"explain takes one case, but x has {len(encoded)} rows; give one of them."
         )
-    unseen = {} if subject.transformers else unseen_labels(subject.tree, rows, encoded).get(0, {})
+    labels = {} if subject.transformers else unseen_labels(subject.tree, rows, encoded, [0])
+    unseen = labels.get(0, {})
     return Story(_collect(subject, encoded, near, unseen, constraints))
 
 

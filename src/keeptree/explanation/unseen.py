@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from keeptree.data.labels import is_other_label, plain
+from keeptree.data.labels import free_label, is_other_label, plain
 from keeptree.data.table import column_values
 
 _ANY_OTHER = "any other value"
 
 
-def unseen_labels(tree, X, encoded):
-    """Return the labels that the tree reads as its category for unseen ones.
+def unseen_labels(tree, X, encoded, cases):
+    r"""Return the labels that the tree reads as its category for unseen ones.
 
     Parameters
     ----------
@@ -21,6 +21,8 @@ def unseen_labels(tree, X, encoded):
         Cases with the columns of the tree.
     encoded : ndarray of shape (n, n_features)
         The same cases, encoded.
+    cases : sequence of int
+        Positions of the cases to look at.
 
     Returns
     -------
@@ -30,21 +32,21 @@ def unseen_labels(tree, X, encoded):
     Examples
     --------
     >>> import keeptree as kt
-    >>> tree = kt.keep("colour = red: a\\nelse: b")
+    >>> tree = kt.keep("colour = red: a\nelse: b")
     >>> X = [["red"], ["purple"]]
-    >>> unseen_labels(tree, X, tree.encode(X))
+    >>> unseen_labels(tree, X, tree.encode(X), [0, 1])
     {1: {0: 'purple'}}
     """
     columns = [f for f, code in enumerate(tree.unknown) if tree.categories[f] and code >= 0]
     if not columns:
         return {}
-    table, found = tree.select(X), {}
+    table, cases, found = tree.select(X), np.asarray(cases), {}
     for f in columns:
         code = tree.unknown[f]
-        rows = np.flatnonzero(encoded[:, f] == code)
-        known = str(tree.categories[f][code])  # a known category may also take unseen labels
+        rows = cases[encoded[cases, f] == code]
+        known = tree.categories[f][code]  # a known category may also take unseen labels
         for row, label in zip(rows.tolist(), column_values(table, f, rows), strict=True):
-            if str(label) != known:
+            if label != known and str(label) != str(known):  # 2.0 is 2, and "True" is True
                 found.setdefault(row, {})[f] = plain(label)
     return found
 
@@ -59,19 +61,19 @@ def with_labels(change, unseen):
 
 
 def name_unseen(tree):
-    """Return the tree with plain names of its categories for unseen labels, for display only.
+    r"""Return the tree with plain names of its categories for unseen labels, for display only.
 
     Examples
     --------
     >>> import keeptree as kt
-    >>> name_unseen(kt.keep("colour = red: a\\nelse: b")).categories
+    >>> name_unseen(kt.keep("colour = red: a\nelse: b")).categories
     (('red', 'any other value'),)
     """
     categories = list(tree.categories)
     for f, code in enumerate(tree.unknown):
         labels = categories[f]
         if labels and code >= 0 and is_other_label(labels[code]):
-            named = _ANY_OTHER if _ANY_OTHER not in labels else f"({_ANY_OTHER})"
+            named = free_label(_ANY_OTHER, labels)
             categories[f] = (*labels[:code], named, *labels[code + 1 :])
     changed = tuple(categories) != tuple(tree.categories)
     return replace(tree, categories=tuple(categories)) if changed else tree

@@ -79,8 +79,8 @@ def outline_lines(lines):
 def _split_lines(lines):
     """Yield number, indentation, start and text of each branch; texts keep their positions."""
     lines = list(lines)
-    below = [*(start for _, start, _ in lines[1:]), 0]
-    for (number, start, text), next_start in zip(lines, below, strict=True):
+    next_starts = [*(start for _, start, _ in lines[1:]), 0]
+    for (number, start, text), next_start in zip(lines, next_starts, strict=True):
         ended = _END.search(text, start)
         text = text if ended is None else text[: ended.start()]
         cuts = [start, *_inner_branches(text, start, next_start > start), len(text)]
@@ -89,16 +89,16 @@ def _split_lines(lines):
                 yield number, start, at, " " * at + text[at:end].rstrip()
 
 
-def _inner_branches(text, start, leads_on):
+def _inner_branches(text, start, has_block):
     """Return where branches begin after the first one of a line.
 
-    Without branches below the line, an ``else`` at its end is part of a class.
+    Without an indented block below the line, an ``else`` at its end is part of a class.
     """
     then = next((found for found in _THEN.finditer(text, start) if found[1] is None), None)
     if then is None:
         return []
     inner = [found.start() for found in _INNER_ELSE.finditer(text, then.end()) if found[1] is None]
-    last = _LAST_ELSE.search(text, then.end()) if leads_on else None
+    last = _LAST_ELSE.search(text, then.end()) if has_block else None
     return inner if last is None else [*inner, last.start()]
 
 

@@ -45,8 +45,8 @@ class RidgeLogistic:
     largest : float
         Largest C that will be used.
     precision : dtype, default=np.float64
-        Precision of the sums over the rows. ``np.float32`` takes half the time and memory, and is
-        enough for a tolerance of 1e-3.
+        Precision of the sums over the rows. ``np.float32`` takes about half the time, and is enough
+        for a tolerance of 1e-3.
     """
 
     def __init__(self, features, y, weight, n_classes, largest, precision=np.float64):
@@ -152,6 +152,7 @@ class RidgeLogistic:
             residual /= total
             residual[own] -= 1
         residual *= self.weight
+        residual = residual.astype(self.columns.dtype, copy=False)
         slope = np.vstack([self.columns @ residual.T, residual.sum(axis=1)])
         return float(value), slope.astype(np.float64, copy=False)
 

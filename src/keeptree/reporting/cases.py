@@ -34,6 +34,8 @@ def collect_cases(held, columns, rows=True):
     width, least = max(len(columns), 1) if rows else 1, 2 * MOST_CHECKED
     ends = _told_intervals(held)
     names, unknown = held.names, np.isnan(held.rows[:, columns]).any(axis=1)
+    shown = choose_rows(held, int(np.clip(_MOST_VALUES // width, least, _MOST_HELD)))
+    unseen = held.unseen(shown)
     return [
         {
             "id": names[row],
@@ -47,10 +49,10 @@ def collect_cases(held, columns, rows=True):
             "least": bool(unknown[row]),
             "truth": None if held.truth is None else int(held.truth[row]),
             "values": _values(held.rows[row, columns]) if rows else None,
-            "unseen": _unseen(held, row, columns) if rows else {},
+            "unseen": _by_place(unseen.get(row, {}), columns) if rows else {},
             "between": None if ends is None else ends[row].tolist(),
         }
-        for row in choose_rows(held, int(np.clip(_MOST_VALUES // width, least, _MOST_HELD)))
+        for row in shown
     ]
 
 
@@ -75,9 +77,8 @@ def choose_rows(held, most):
     return [*first.tolist(), *others[np.unique(np.asarray(spread, dtype=int))].tolist()]
 
 
-def _unseen(held, row, columns):
-    """Return the unseen labels of a case by position among the columns."""
-    labels = held.unseen.get(row, {})
+def _by_place(labels, columns):
+    """Return the labels of a case by position among the columns."""
     return {str(at): clean(labels[f]) for at, f in enumerate(columns) if f in labels}
 
 

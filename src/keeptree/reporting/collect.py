@@ -125,15 +125,14 @@ def _tell_cases(held, model, data, fixed):
     """Collect what is known without the true classes."""
     columns, rows = [attribute["column"] for attribute in data["attributes"]], data["rows"]
     finite = held.distance[np.isfinite(held.distance)]
-    first, shows = held.by_risk[0], rows and columns
+    first, shows = int(held.by_risk[0]), rows and columns
+    unseen = held.unseen([first]).get(first)
     return {
         "distances": np.quantile(finite, np.linspace(0, 1, 101)).tolist() if len(finite) else [],
         "check": collect_check(held),
         "cases": collect_cases(held, columns, rows),
         "selected": 0 if shows else None,
-        "view": collect_view(
-            resolve(model), held.rows[first], data["positive"], fixed, held.unseen.get(int(first))
-        )
+        "view": collect_view(resolve(model), held.rows[first], data["positive"], fixed, unseen)
         if shows
         else None,
     }

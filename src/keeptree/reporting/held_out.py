@@ -1,6 +1,6 @@
 """The held-out cases of a report, encoded once, with decisions and probabilities."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -42,8 +42,8 @@ class HeldOut:
         Probabilities of the model, and of the tree's own leaves.
     intervals : ndarray of shape (n, n_classes, 2), optional
         Intervals of the model's probabilities; None if it has none.
-    unseen : dict
-        Labels that the tree has not seen: position of a case -> column -> label.
+    as_tested : bool
+        Whether the tree tests the columns of X, not those that steps of a pipeline compute.
     """
 
     tree: Tree
@@ -55,7 +55,7 @@ class HeldOut:
     ours: np.ndarray
     leaves: np.ndarray
     intervals: np.ndarray | None = None
-    unseen: dict = field(default_factory=dict)
+    as_tested: bool = False
 
     def __len__(self):
         return len(self.rows)
@@ -99,6 +99,12 @@ class HeldOut:
         chosen = np.zeros(len(self), dtype=bool)
         chosen[self.by_risk[: int(min(wanted, MOST_CHECKED))]] = True
         return chosen
+
+    def unseen(self, cases):
+        """Return the labels of some cases that the tree has not seen: case -> column -> label."""
+        if not self.as_tested:
+            return {}
+        return unseen_labels(self.tree, from_arrow(self.X), self.rows, cases)
 
     @property
     def wrong(self):
@@ -155,15 +161,8 @@ def hold_out_cases(model, boundary, X, y=None):
         ours=ours,
         leaves=tree.mix_proportions(rows),
         intervals=intervals,
-        unseen=_unseen_labels(model, X, rows),
+        as_tested=not resolve(model).transformers,
     )
-
-
-def _unseen_labels(model, X, rows):
-    """Return the labels of the cases that the tree has not seen; none after steps of a pipeline."""
-    if not model.tree_.has_nominal or resolve(model).transformers:
-        return {}
-    return unseen_labels(model.tree_, from_arrow(X), rows)
 
 
 def _index(X):

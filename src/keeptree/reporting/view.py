@@ -95,7 +95,9 @@ def tell_steps(branches, path, change):
                 "short": _tell_short(step, branch),
                 "name": step["attribute"],
                 "value": "not known" if missing else _value(step),
-                "test": _tell_unknown(step, branch) if missing else tell_test(branch, step["value"]),
+                "test": _tell_unknown(step, branch)
+                if missing
+                else tell_test(branch, step["value"]),
                 "note": _tell_margin(step, branch, first, change),
                 "near": first,
             }

@@ -18,6 +18,7 @@ _LARGEST = sys.float_info.max  # tests that only separate missing values use it:
 _CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
 _IN_NAMES = re.compile(
     rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$|(?i:^if\s)"
+    r"|\bis\s+(known|missing|unseen)\b"
 )
 _IN_LABELS = re.compile(
     rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$"

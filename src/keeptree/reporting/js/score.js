@@ -6,7 +6,7 @@ import { labelText } from "./words.js";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
-const TRUTH = { True: 1, true: 1, False: 0, false: 0 };
+const TRUTH = new Map(Object.entries({ True: 1, true: 1, False: 0, false: 0 }));
 const LARGEST = 3.4e38; // largest 32-bit number
 const SLICE = 40; // milliseconds of work before the page may respond
 const REFUSED = -2; // rule for unknown labels, as in keeptree.data.columns
@@ -16,14 +16,9 @@ const [SHARE, MOST] = [0.1, 50]; // share and maximum number of rows to check, a
 export function readRows({ data }, { names, rows, mark }) {
   const places = data.attributes.map((attribute) => findColumn(data, attribute, names));
   const readers = data.attributes.map((attribute) => (attribute.kind === "nominal" ? readLabel(attribute) : readNumber(attribute, mark, data.whatif.tree.float32)));
-  const seen = data.attributes.map((attribute) => new Set((attribute.written ?? []).map(String)));
   return rows.map((row, at) => {
-    const values = places.map((place, k) => readers[k](row[place], at + 1));
     const unseen = {};
-    data.attributes.forEach(({ unknown }, k) => {
-      const cell = row[places[k]];
-      if (unknown >= 0 && values[k] === unknown && !seen[k].has(cell)) unseen[k] = labelText(cell);
-    });
+    const values = places.map((place, k) => readers[k](row[place], at + 1, (label) => (unseen[k] = label)));
     return { values, unseen };
   });
 }
@@ -46,7 +41,7 @@ function checkKnown(attribute, row) {
 function readNumber(attribute, mark, float32) {
   return (cell, row) => {
     if (cell === null) return checkKnown(attribute, row);
-    if (cell in TRUTH) return TRUTH[cell];
+    if (TRUTH.has(cell)) return TRUTH.get(cell);
     const text = mark !== "," && DECIMAL_COMMA.test(cell) ? cell.replace(",", ".") : cell;
     const value = NUMBER.test(text) ? Number(text) : NaN;
     if (Number.isFinite(value) && (!float32 || Math.abs(value) <= LARGEST)) return value;
@@ -56,21 +51,24 @@ function readNumber(attribute, mark, float32) {
 
 /** The code of a label: by its text, or by its number if the labels are numbers or booleans. */
 function readLabel(attribute) {
-  const look = (label) => (String(label) in TRUTH ? TRUTH[String(label)] : NUMBER.test(String(label)) ? Number(label) : String(label));
+  const look = (label) => (TRUTH.has(String(label)) ? TRUTH.get(String(label)) : NUMBER.test(String(label)) ? Number(label) : String(label));
   const known = attribute.written.filter((_, code) => code !== attribute.unknown);
-  const values = new Set(known.map((label) => TRUTH[label]));
+  const values = new Set(known.map((label) => TRUTH.get(String(label))));
   const boolean = !values.has(undefined) && values.size === known.length;
   const textual = !boolean && attribute.written.every((label) => typeof label === "string");
   const codes = new Map(attribute.written.map((label, code) => [textual ? label : look(label), code]));
-  return (cell, row) => {
+  return (cell, row, keep) => {
     if (cell === null) return checkKnown(attribute, row);
-    return codes.get(textual ? cell : look(cell)) ?? readUnseen(attribute, cell, row);
+    return codes.get(textual ? cell : look(cell)) ?? readUnseen(attribute, cell, row, keep);
   };
 }
 
 /** A label that the model does not know: the category for all others, an error, or a missing value. */
-function readUnseen(attribute, cell, row) {
-  if (attribute.unknown >= 0) return attribute.unknown;
+function readUnseen(attribute, cell, row, keep) {
+  if (attribute.unknown >= 0) {
+    keep(labelText(cell));
+    return attribute.unknown;
+  }
   if (attribute.unknown !== REFUSED && attribute.may_be_missing) return null;
   const known = attribute.categories.slice(0, 10).map((label) => `"${label}"`).join(", ");
   throw new Error(`the column "${attribute.name}" holds "${cell.slice(0, 50)}" in row ${row}, which is unknown to the model; it accepts only ${known}.`);

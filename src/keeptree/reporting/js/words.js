@@ -6,6 +6,7 @@ const TOLERANCE = 0.02; // relative increase of a change that rounding may cause
 const SIX_DIGITS = 5e-6; // relative error of six significant digits
 const MOST_DECIMALS = 8;
 const LONGEST_LABEL = 60; // of a file or a link
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const HAIR = 2e-7; // negligible relative difference: the spacing of 32-bit numbers
 
 export function inHundred(p) {
@@ -152,9 +153,13 @@ export function isUnseen(attribute, code) {
   return attribute.own !== undefined && code === attribute.unknown;
 }
 
-/** Text from a file or a link as a short label on one line, without marks that change its direction. */
+/**
+ * Text from a file or a link as a short label on one line, without marks that change its direction.
+ * Right-to-left text is isolated, as by clean in Python, so that it does not reorder its neighbours.
+ */
 export function labelText(text) {
   const line = text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").replace(/[\s\p{Cc}]+/gu, " ").trim();
-  if (!line) return "(no name)"; // as clean in Python
-  return line.length > LONGEST_LABEL ? `${line.slice(0, LONGEST_LABEL - 1)}…` : line;
+  if (!line) return "(no name)";
+  const short = line.length > LONGEST_LABEL ? `${line.slice(0, LONGEST_LABEL - 1)}…` : line;
+  return RIGHT_TO_LEFT.test(short) ? `\u2068${short}\u2069` : short;
 }
