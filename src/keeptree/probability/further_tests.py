@@ -12,9 +12,9 @@ from scipy.special import softmax
 from sklearn.tree import DecisionTreeRegressor
 
 from keeptree.data.sample import stratified_part
-from keeptree.probability.leaf_splits import EVENLY, leaf_splits, split_features
-from keeptree.probability.more_columns import more_columns
+from keeptree.probability.leaf_splits import leaf_splits, split_features
 from keeptree.probability.normal_scores import normal_scores
+from keeptree.probability.trees_beside import Scaled, place_beside, readable_columns
 from keeptree.tree import LEAF
 
 _FEWEST_ROWS = 4000  # smaller samples use quantiles instead of rules
@@ -22,9 +22,7 @@ _TREES, _LEAVES, _RATE = 24, 6, 0.3  # of the boosted trees
 _FEWEST_CASES = 20  # smallest leaf of a boosted tree
 _MOST_ROWS = 4000  # rows on which the boosted trees are grown, half of them for each tree
 _LONGEST_STEP = 4.0  # of the logit of a leaf, before it is multiplied by the rate
-_FAR_ABOVE = 100.0  # above the smallest value of a column, in units of its range
 _QUANTILES = (-1.5, -0.75, 0.0, 0.75, 1.5)  # normal scores
-_LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees read float32
 
 
 def is_large(sample):
@@ -38,19 +36,13 @@ def grow_rules(sample):
     Each tree is grown on the residuals of those before it, with one output for each class, on half
     of the rows. A tree without a numeric test has no rules.
     """
-    columns = _readable_columns(sample)
-    if not is_large(sample) or len(columns) == 0 or len(split_features(sample.tree)) == 0:
+    scaled = Scaled(sample)
+    if not is_large(sample) or len(scaled.columns) == 0 or len(split_features(sample.tree)) == 0:
         return None
     present = sample.present
     part = present.take(stratified_part(present.y, _MOST_ROWS))
-    low, high = sample.observed.low[columns], sample.observed.high[columns]
-    unit = np.where(high > low, high - low, 1.0)  # float32 resolves the values between 0 and 1
-    grown = _boost((part.X[:, columns] - low) / unit, part.y, part.weight, len(sample.tree.classes))
-    leaf, place = sample.tree.n_nodes + 1, sample.tree.n_nodes + 2
-    splits, leaves = _even_splits(leaf, place, len(grown))
-    for tree, node in zip(grown, leaves, strict=True):
-        splits += _splits_of(tree, node, place + 2 * len(splits))
-    return leaf_splits([_in_units(split, columns, low, unit) for split in splits], beside=True)
+    grown = _boost(scaled.rows(part.X), part.y, part.weight, len(sample.tree.classes))
+    return place_beside(sample.tree, grown, scaled)[0]
 
 
 def split_quantiles(sample):
@@ -67,7 +59,7 @@ def split_quantiles(sample):
     tree = sample.tree
     leaves = np.flatnonzero(tree.kind == LEAF)
     node, place, splits = leaves[np.argmin(tree.depth[leaves])], tree.n_nodes, []
-    for column in _readable_columns(sample):
+    for column in readable_columns(sample):
         value, score = normal_scores(sample, column)
         if len(value) < 2:
             continue
@@ -77,37 +69,6 @@ def split_quantiles(sample):
             splits.append((node, column, threshold, int(end < 0)))
             node, place = place, place + 2
     return leaf_splits(splits)
-
-
-def _readable_columns(sample):
-    """Return the numeric columns that may be read, except those that float32 cannot hold."""
-    tree = sample.tree
-    more = [f for f in more_columns(sample) if tree.categories[f] is None]
-    columns = np.append(split_features(tree), more).astype(np.int64)
-    ends = np.abs([sample.observed.low[columns], sample.observed.high[columns]])
-    return columns[(ends < _LARGEST).all(axis=0)]
-
-
-def _in_units(split, columns, low, unit):
-    """Return a split of scaled columns as one of the sample's columns.
-
-    A split with an infinite threshold sends all known values to its first child, and so does one
-    far above the largest value.
-    """
-    node, column, threshold, missing = split
-    if missing != EVENLY:
-        threshold = low[column] + min(threshold, _FAR_ABOVE) * unit[column]
-    return node, columns[column], threshold, missing
-
-
-def _even_splits(leaf, place, n):
-    """Divide a leaf evenly into n leaves, all at about the same depth; return splits and leaves."""
-    splits, leaves = [], [leaf]
-    while len(leaves) < n:
-        splits.append((leaves.pop(0), 0, 0.0, EVENLY))
-        leaves += [place, place + 1]
-        place += 2
-    return splits, leaves
 
 
 def _boost(X, y, weight, n_classes):
@@ -135,17 +96,3 @@ def _newton_steps(leaf, residual, curvature, weight):
     np.add.at(sums[0], leaf, residual * weight[:, None])
     np.add.at(sums[1], leaf, curvature * weight[:, None])
     return np.clip(sums[0] / (sums[1] + 1), -_LONGEST_STEP, _LONGEST_STEP)
-
-
-def _splits_of(grown, node, place):
-    """Return the splits of a grown tree whose root is ``node``, with new nodes from ``place``."""
-    splits, todo = [], [(0, node)]
-    while todo:
-        at, node = todo.pop(0)
-        if grown.children_left[at] < 0:
-            continue
-        missing = 0 if grown.missing_go_to_left[at] else 1
-        splits.append((node, grown.feature[at], grown.threshold[at], missing))
-        todo += [(grown.children_left[at], place), (grown.children_right[at], place + 1)]
-        place += 2
-    return splits

@@ -23,6 +23,7 @@ from keeptree.probability.pool import (
     smoothed_prior,
 )
 from keeptree.probability.refits import Fold, RefittedModel, folds_reading, lift_folds
+from keeptree.probability.similar_trees import grow_similar_trees
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.progress import step
 from keeptree.savable import expect
@@ -156,8 +157,8 @@ class KeptTreeClassifier(RefittedModel):
 
     @property
     def read_columns(self) -> NDArray[Any]:  # noqa: D102 - inherited
-        read = self.tree_.tested, self.margin_.tests.columns, self.kernel_.space.feature
-        columns = np.unique(np.concatenate(read))
+        read = self.soft_.tests.columns, self.margin_.tests.columns, self.kernel_.space.feature
+        columns = np.unique(np.concatenate([self.tree_.tested, *read]))
         return columns[columns < self.tree_.n_features]  # sums of an oblique tree come after them
 
     def contributions(self, X: ArrayLike) -> "KeptContributions":
@@ -194,7 +195,7 @@ class KeptTreeClassifier(RefittedModel):
         strengths, (margins, tried) = choose_soft(folds), choose_margin(folds)
         if folds is None and more != "tree":  # the tree has no tests of other columns
             margins = margins._replace(further="quantiles")
-        self.soft_ = fit_soft(sample, *strengths)
+        self.soft_ = fit_soft(sample, *strengths, grow_similar_trees(sample))
         self.margin_ = fit_margin(sample, margins)
         self.kernel_ = fit_kernel(sample)
         chosen = strengths, margins, self.kernel_.settings
@@ -340,7 +341,8 @@ def _on_folds(folds, chosen, tried):
     for at, fold in enumerate(folds):
         known = at < len(tried)
         margins = tried[at] if known else fit_on_fold(fold.train, margin)
-        yield fit_soft(fold.train, *soft), margins, fit_kernel(fold.train, kernel)
+        softs = fit_soft(fold.train, *soft, grow_similar_trees(fold.train))
+        yield softs, margins, fit_kernel(fold.train, kernel)
 
 
 @step("Weighting the experts on folds")

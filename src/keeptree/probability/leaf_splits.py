@@ -1,6 +1,6 @@
 """Further tests stored as splits of the leaves of a tree.
 
-The kept tree does not change: only the margin expert asks the tests of the divided tree.
+The kept tree does not change: only the experts ask the tests of the divided tree.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from keeptree.data.sample import Sample
-from keeptree.savable import expect, expect_array, saved_part
+from keeptree.probability.soft_tests import hard_tests
+from keeptree.savable import expect, expect_array, expect_number, saved_part
 from keeptree.tree import LEAF, NUMERIC
 
 EVENLY = -1  # a missing value goes to both sides; marks the tests that divide all rows evenly
@@ -24,7 +25,8 @@ class LeafSplits:
     (``x <= threshold``) and n + 2 k + 1, where n is the tree's number of nodes. A missing value
     goes to child ``missing[k]``, 0 or 1. If ``beside``, the tree first gets a leaf beside its root,
     as in :func:`with_leaf_beside`; a split whose missing values go to -1 then divides all rows
-    evenly, so that several small trees stand side by side.
+    evenly, so that several small trees stand side by side. ``weight`` is that of all of them
+    together, relative to the tree.
     """
 
     node: np.ndarray
@@ -32,13 +34,16 @@ class LeafSplits:
     threshold: np.ndarray
     missing: np.ndarray
     beside: bool = False  # older files have no such splits
+    weight: float = 1.0  # older files have none
 
     def check(self, tree):
         """Raise a ValueError if splits read from a file do not fit the tree."""
         n = len(self.node)
         expect(isinstance(self.beside, bool), "beside is not true or false")
         expect(not self.beside or len(split_features(tree)) > 0, "a split uses another column")
-        tree = with_leaf_beside(tree) if self.beside else tree
+        expect_number(self.weight, "weight")
+        expect(self.weight > 0, "the weight of the trees beside the tree is not positive")
+        tree = self._with_leaf(tree)
         for name in ("node", "feature", "missing"):
             expect_array(getattr(self, name), name, np.int32, (n,))
         expect_array(self.threshold, "threshold", np.float64, (n,))
@@ -57,7 +62,7 @@ class LeafSplits:
 
         If ``beside``, its root has the number that :func:`with_leaf_beside` gives it.
         """
-        tree = with_leaf_beside(tree) if self.beside else tree
+        tree = self._with_leaf(tree)
         n, new = tree.n_nodes, 2 * len(self.node)
         first = n + 2 * np.arange(len(self.node), dtype=np.int32)
 
@@ -94,12 +99,15 @@ class LeafSplits:
         }
         return type(tree)(**values)
 
+    def _with_leaf(self, tree):
+        return with_leaf_beside(tree, self.weight) if self.beside else tree
 
-def with_leaf_beside(tree):
-    """Return the tree with a new root that divides all rows evenly between it and a leaf.
 
-    With n nodes in the tree, its root becomes node n and the leaf is node n + 1. The other nodes
-    keep their numbers.
+def with_leaf_beside(tree, weight=1.0):
+    """Return the tree with a new root that divides all rows between it and a leaf.
+
+    The leaf gets ``weight`` times the share of the tree. With n nodes in the tree, its root becomes
+    node n and the leaf is node n + 1. The other nodes keep their numbers.
     """
     n = tree.n_nodes
     first = np.array([0, *range(1, n), 0, 0])  # the node that each new node copies
@@ -111,7 +119,8 @@ def with_leaf_beside(tree):
     kind[[0, n + 1]], feature[[0, n + 1]] = (NUMERIC, LEAF), (split_features(tree)[0], -1)
     threshold[[0, n + 1]], missing[[0, n + 1]] = (0.0, np.nan), -1
     counts = tree.counts[first]
-    counts[0] *= 2  # both children count all rows
+    counts[n + 1] *= weight
+    counts[0] = counts[n] + counts[n + 1]  # they must add up
     values = {field.name: getattr(tree, field.name) for field in fields(tree)}
     values |= {
         "kind": kind,
@@ -144,14 +153,24 @@ def divide_evenly(tests, splits, n):
     return replace(tests, threshold=threshold, spread=np.where(even, _EVEN_SPREAD, tests.spread))
 
 
-def leaf_splits(splits, beside=False):
+def with_hard_tests(tests, splits, tree):
+    """Return the soft tests of a tree, joined by those of the trees beside it, which stay hard."""
+    joined = hard_tests(splits.divide(tree))
+    place = np.argsort(joined.node)  # of each node, because all nodes are reached
+    own = place[np.where(tests.node == 0, tree.n_nodes, tests.node)]
+    threshold, spread = joined.threshold.copy(), joined.spread.copy()
+    threshold[own], spread[own] = tests.threshold, tests.spread
+    return divide_evenly(replace(joined, threshold=threshold, spread=spread), splits, tree.n_nodes)
+
+
+def leaf_splits(splits, beside=False, weight=1.0):
     """Return rows (node, feature, threshold, missing) as LeafSplits; None if there are none."""
     if not splits:
         return None
     node, feature, threshold, missing = zip(*splits, strict=True)
     whole = (np.array(values, dtype=np.int32) for values in (node, feature, missing))
     node, feature, missing = whole
-    return LeafSplits(node, feature, np.array(threshold), missing, beside)
+    return LeafSplits(node, feature, np.array(threshold), missing, beside, float(weight))
 
 
 def _moved_categories(tree):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.data.sample import stratified_part
+from keeptree.probability.leaf_splits import LeafSplits, with_hard_tests
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
 from keeptree.progress import step
@@ -26,16 +27,24 @@ _NORMAL = 1.702
 @saved_part
 @dataclass(frozen=True, eq=False)
 class SoftExpert:
-    """Soft tests and the probabilities of their nodes, in the order of the tree's classes."""
+    """Soft tests and the probabilities of their nodes, in the order of the tree's classes.
+
+    ``splits`` are similar trees beside the kept one, whose tests stay hard, or None.
+    """
 
     tests: SoftTests
     strength: float
     shrinkage: float
     values: np.ndarray
+    splits: LeafSplits | None = None  # older files have none
 
     def check(self, tree):
         """Raise a ValueError if the content of a file does not fit the tree."""
-        check_tests(self.tests, tree)
+        if self.splits is not None:
+            expect(isinstance(self.splits, LeafSplits), "its splits are damaged")
+            expect(self.splits.beside, "its splits are not beside the tree")
+            self.splits.check(tree)
+        check_tests(self.tests, tree if self.splits is None else self.splits.divide(tree))
         expect_number(self.strength, "strength")
         expect_number(self.shrinkage, "shrinkage")
         shape = (len(self.tests.node), len(tree.classes))
@@ -52,16 +61,29 @@ class SoftExpert:
         np.subtract(1.0, out[:, 1], out=out[:, 0])
 
 
-def fit_soft(sample, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE):
+def fit_soft(sample, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE, similar=None):
     """Soften the tests of a sample's tree by the spread of its columns.
+
+    Parameters
+    ----------
+    sample : Sample
+        The training sample.
+    strength, shrinkage : float
+        As for :class:`SoftTreeClassifier`.
+    similar : tuple of LeafSplits and ndarray, optional
+        Trees to average with the sample's tree, and the probabilities of their nodes.
 
     Returns
     -------
     expert : SoftExpert
     """
     tests = soft_tests(sample) if strength > 0 else hard_tests(sample.tree)
-    values = _leaf_values(sample.tree, shrinkage)[tests.node]
-    return SoftExpert(tests, float(strength), float(shrinkage), values)
+    values, splits = _leaf_values(sample.tree, shrinkage), None
+    if similar is not None:
+        splits, others = similar
+        tests = with_hard_tests(tests, splits, sample.tree)
+        values = np.concatenate([values, values[:1], others])  # the root of the tree has moved
+    return SoftExpert(tests, float(strength), float(shrinkage), values[tests.node], splits)
 
 
 def soft_grid(sample, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES):

@@ -65,11 +65,15 @@ class SoftTests:
         return Tests(*(getattr(self, name) for name in Tests._fields))
 
     def steep(self, slope):
-        """Slope of each test per unit of its attribute; 0 where it is hard. Do not change it."""
+        """Slope of each test per unit of its attribute. Do not change it.
+
+        It is 0 where the test is hard, and negative where the test divides all rows.
+        """
         if slope not in self._steep:
             with np.errstate(divide="ignore", over="ignore"):
                 steep = slope / self.spread
-            self._steep[slope] = np.where(np.isfinite(steep), steep, 0.0)
+            steep = np.where(np.isfinite(steep), steep, 0.0)
+            self._steep[slope] = np.where(self.spread < 0, -1.0, steep)
         return self._steep[slope]
 
     @cached_property

@@ -1,0 +1,97 @@
+"""Trees that scikit-learn grows, placed beside the kept tree as splits of a new leaf."""
+
+import numpy as np
+
+from keeptree.probability.leaf_splits import EVENLY, leaf_splits, split_features
+from keeptree.probability.more_columns import more_columns
+
+_FAR_ABOVE = 100.0  # above the smallest value of a column, in units of its range
+_LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees read float32
+
+
+class Scaled:
+    """Numeric columns of a sample, scaled from 0 to 1 because scikit-learn's trees read float32.
+
+    ``columns`` holds those that may be read, except those that float32 cannot hold.
+    """
+
+    def __init__(self, sample):
+        self.columns = readable_columns(sample)
+        self.low, high = sample.observed.low[self.columns], sample.observed.high[self.columns]
+        self.unit = np.where(high > self.low, high - self.low, 1.0)
+
+    def rows(self, X):
+        """Return the scaled columns of some rows."""
+        return (X[:, self.columns] - self.low) / self.unit
+
+    def split(self, node, column, threshold, missing):
+        """Return a split of a scaled column as one of the sample's columns.
+
+        A split with an infinite threshold sends all known values to its first child, and so does
+        one far above the largest value.
+        """
+        threshold = self.low[column] + min(threshold, _FAR_ABOVE) * self.unit[column]
+        return node, self.columns[column], threshold, missing
+
+
+def readable_columns(sample):
+    """Return the numeric columns that may be read, except those that float32 cannot hold."""
+    tree = sample.tree
+    more = [f for f in more_columns(sample) if tree.categories[f] is None]
+    columns = np.append(split_features(tree), more).astype(np.int64)
+    ends = np.abs([sample.observed.low[columns], sample.observed.high[columns]])
+    return columns[(ends < _LARGEST).all(axis=0)]
+
+
+def place_beside(tree, grown, scaled, weight=1.0):
+    """Place grown trees beside a tree; a row is divided evenly among them.
+
+    Parameters
+    ----------
+    tree : Tree
+        The kept tree, which has a numeric test.
+    grown : list
+        Trees grown on scaled columns, as scikit-learn's ``tree_``.
+    scaled : Scaled
+        The columns.
+    weight : float
+        Weight of all grown trees together, relative to the kept tree.
+
+    Returns
+    -------
+    splits : LeafSplits
+    nodes : list of ndarray
+        For each grown tree, the number that each of its nodes has among the splits.
+    """
+    leaf, place = tree.n_nodes + 1, tree.n_nodes + 2
+    splits, leaves = _even_splits(leaf, place, len(grown), scaled.columns[0])
+    nodes = []
+    for each, root in zip(grown, leaves, strict=True):
+        own, numbers = _splits_of(each, root, place + 2 * len(splits))
+        splits += [scaled.split(*split) for split in own]
+        nodes.append(numbers)
+    return leaf_splits(splits, beside=True, weight=weight), nodes
+
+
+def _even_splits(leaf, place, n, column):
+    """Divide a leaf evenly into n leaves, all at about the same depth; return splits and leaves."""
+    splits, leaves = [], [leaf]
+    while len(leaves) < n:
+        splits.append((leaves.pop(0), column, 0.0, EVENLY))
+        leaves += [place, place + 1]
+        place += 2
+    return splits, leaves
+
+
+def _splits_of(grown, root, place):
+    """Return the splits of a grown tree, with new nodes from ``place``, and its nodes' numbers."""
+    splits, numbers = [], np.full(grown.node_count, root)
+    for at in range(grown.node_count):  # a node comes before its children
+        children = grown.children_left[at], grown.children_right[at]
+        if children[0] < 0:
+            continue
+        missing = 0 if grown.missing_go_to_left[at] else 1
+        splits.append((numbers[at], grown.feature[at], grown.threshold[at], missing))
+        numbers[list(children)] = place, place + 1
+        place += 2
+    return splits, numbers
