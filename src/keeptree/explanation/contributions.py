@@ -7,6 +7,7 @@ from keeptree.text import clean
 
 _EXPERTS = {
     "soft": "How clearly the case passes the tests (soft)",
+    "soft, similar trees": "How the tree and similar trees judge the case (soft)",
     "margin": "All tests of the tree, weighted (margin)",
     "margin, other columns": "All tests of the tree and other columns, weighted (margin)",
     "kernel": "Training cases like this one (kernel)",
@@ -43,6 +44,8 @@ def collect_contributions(subject, encoded, label):
     if hasattr(found, "expert"):
         values = _of_class(found.value[0], label)
         others = {"margin": "margin, other columns"} if (found.node < 0).any() else {}
+        if averages_trees(model):
+            others["soft"] = "soft, similar trees"
         for name, value in zip(found.expert, values, strict=True):
             told = _EXPERTS.get(others.get(name, name), clean(name))
             part = _part("expert", told, None, value)
@@ -62,6 +65,12 @@ def collect_contributions(subject, encoded, label):
             parts.append({**part, "answer": _answer(subject.tree, node, encoded)})
     order = {"start": 0, "expert": 1, "test": 2, "column": 2}
     return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
+
+
+def averages_trees(model):
+    """Return whether the soft expert of a model averages the tree with similar trees."""
+    expert = getattr(model, "soft_", None)
+    return expert is not None and expert.splits is not None
 
 
 def _of_class(values, label):

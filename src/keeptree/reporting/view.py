@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from keeptree.data.labels import plain
-from keeptree.explanation.contributions import collect_contributions
+from keeptree.explanation.contributions import averages_trees, collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path
 from keeptree.explanation.unseen import name_unseen, with_labels
@@ -24,6 +24,7 @@ _EXPERTS = {
     "kernel": "training cases like this one",
     "coherent": "kept in line with the tree",
 }
+_SIMILAR = "how this tree and similar trees judge it"  # if the soft expert averages them
 
 
 def collect_view(subject, row, positive, fixed=(), unseen=None):
@@ -216,13 +217,16 @@ def _pushes(subject, encoded, towards):
     if parts is None:
         return None
     tree, sums = subject.tree, {}
+    experts = dict(_EXPERTS)
+    if averages_trees(subject.inner):
+        experts["soft"] = _SIMILAR
     for part in parts:
         if part["kind"] == "column":
             name = part["name"]
         elif part["kind"] == "test":
             name = clean(tree.branch(tree.children(part["node"])[0]).name)
-        elif part["kind"] == "expert" and part["expert"] in _EXPERTS:
-            name = _EXPERTS[part["expert"]]
+        elif part["kind"] == "expert" and part["expert"] in experts:
+            name = experts[part["expert"]]
         else:
             continue
         sums[name] = sums.get(name, 0.0) + part["value"]

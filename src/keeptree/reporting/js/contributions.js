@@ -2,7 +2,12 @@
 
 import { childShares, logOpinions } from "../../exporters/js/probability.js";
 
-const EXPERTS = { soft: "how clearly it passes the tests", kernel: "training cases like this one", coherent: "kept in line with the tree" };
+const EXPERTS = {
+  soft: "how clearly it passes the tests",
+  similar: "how this tree and similar trees judge it",
+  kernel: "training cases like this one",
+  coherent: "kept in line with the tree",
+};
 const LEAST = 0.005; // smaller values are shown as 0.00
 const MOST = 6;
 
@@ -30,10 +35,16 @@ function addExperts(data, tree, model, x, towards, p, add) {
   const rest = p.map((value) => Math.log(value));
   model.names.forEach((name, k) => {
     opinions[k].forEach((value, c) => (rest[c] -= value));
-    if (name in EXPERTS) add(EXPERTS[name], oddsOf(opinions[k], towards));
+    const told = EXPERTS[name === "soft" && averagesTrees(model.experts[k]) ? "similar" : name];
+    if (told) add(told, oddsOf(opinions[k], towards));
     if (model.experts[k].kind === "margin") addTests(data, tree, model.experts[k], x, model.weights[k], towards, add);
   });
   if (model.softness !== null) add(EXPERTS.coherent, oddsOf(rest, towards));
+}
+
+/** Whether a soft expert averages the tree with similar trees: then its root divides every case. */
+function averagesTrees(expert) {
+  return expert.steep.some((slope) => slope < 0);
 }
 
 /** What each test adds relative to the mean training case, by the name of its attribute. */
