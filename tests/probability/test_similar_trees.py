@@ -72,31 +72,18 @@ def test_the_estimate_is_the_mean_over_the_tree_and_the_similar_trees(tree, stre
     np.testing.assert_allclose(p, expected / (1 + len(roots)), atol=1e-9)
 
 
-def test_a_leaf_has_the_class_shares_of_all_its_cases():
-    """On whole numbers, scikit-learn's own leaves give the same shares."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(8, size=(150, 3)).astype(float)
-    y = (X[:, 0] + X[:, 1] + rng.integers(6, size=150) > 10).astype(int)
-    tree = kt.keep(DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y))
-    sample, seen = Sample(tree, X, y, np.ones(150)), []
-
-    def grow(X, y, weight, grow=similar_trees._grow):
-        seen.extend(grow(X, y, weight))
-        return seen
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(similar_trees, "_grow", grow)
-        patch.setattr(similar_trees, "_SHRINKAGE", 0.0)
-        expert = fit_soft(sample, 0.0, 0.0, grow_similar_trees(sample))
-    p = np.empty((150, 2))
-    expert.probability(X, p)
-    total = tree.predict_proba(X)
-    scaled = (X[:, tree.tested] / 7).astype(np.float32)
-    for grown in seen:
-        leaf = grown.apply(scaled)
-        shares = {at: np.bincount(y[leaf == at], minlength=2) for at in set(leaf.tolist())}
-        total = total + [shares[at] / shares[at].sum() for at in leaf]
-    np.testing.assert_allclose(p, total / (1 + len(seen)), atol=1e-12)
+def test_a_leaf_has_the_class_shares_of_all_its_cases(cancer, monkeypatch):
+    clf, X, y = cancer
+    tree = kt.keep(clf)
+    monkeypatch.setattr(similar_trees, "_SHRINKAGE", 0.0)
+    splits, values = grow_similar_trees(Sample(tree, X, y))
+    even = set(splits.node[splits.missing == -1].tolist())
+    compared = X.astype(np.float32).astype(float)
+    root = next(node for node in splits.node.tolist() if node not in even)
+    reached = np.array([walk(splits, values, tree.n_nodes, root, row) for row in compared])
+    for shares in np.unique(reached, axis=0):
+        here = (reached == shares).all(axis=1)
+        np.testing.assert_allclose(shares, np.bincount(y[here], minlength=2) / here.sum())
 
 
 def test_only_a_small_sample_of_a_tree_with_numeric_tests_has_similar_trees(cancer, monkeypatch):

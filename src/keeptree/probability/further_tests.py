@@ -42,7 +42,7 @@ def grow_rules(sample):
     present = sample.present
     part = present.take(stratified_part(present.y, _MOST_ROWS))
     grown = _boost(scaled.rows(part.X), part.y, part.weight, len(sample.tree.classes))
-    return place_beside(sample.tree, grown, scaled)[0]
+    return place_beside(sample.tree, grown, scaled)
 
 
 def split_quantiles(sample):

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.probability.further_tests import is_large
+from keeptree.probability.leaf_splits import EVENLY
 from keeptree.probability.trees_beside import Scaled, place_beside
 from keeptree.tree import NOMINAL, NUMERIC
 
@@ -36,14 +37,9 @@ def grow_similar_trees(sample):
     scaled, present = Scaled(sample), sample.present
     if len(scaled.columns) == 0 or len(np.unique(present.y)) < 2:
         return None
-    X = scaled.rows(present.X)
-    grown = _grow(X, present.y, present.weight)
-    splits, nodes = place_beside(sample.tree, grown, scaled, weight=_TREES)
-    n_classes, first = len(sample.tree.classes), sample.tree.n_nodes + 1
-    values = np.full((1 + 2 * len(splits.node), n_classes), 1 / n_classes)
-    for tree, numbers in zip(grown, nodes, strict=True):
-        values[numbers - first] = _probabilities(tree, X, present.y, present.weight, n_classes)
-    return splits, values
+    grown = _grow(scaled.rows(present.X), present.y, present.weight)
+    splits = place_beside(sample.tree, grown, scaled, weight=_TREES)
+    return splits, _probabilities(splits, present)
 
 
 def _grow(X, y, weight):
@@ -59,18 +55,28 @@ def _grow(X, y, weight):
         learner = DecisionTreeClassifier(
             max_features="sqrt", max_leaf_nodes=_LEAVES, random_state=seed
         )
-        grown.append(learner.fit(X, y, drawn * weight).tree_)
+        grown.append(learner.fit(X, y, drawn * (weight / weight.max())).tree_)
     return grown
 
 
-def _probabilities(tree, X, y, weight, n_classes):
-    """Return the class shares of all cases in each node, shrunk towards those of its parent."""
-    reached = tree.decision_path(X.astype(np.float32))
-    counts = np.stack([reached.T @ np.where(y == c, weight, 0.0) for c in range(n_classes)], axis=1)
-    p = np.empty_like(counts)
-    p[0] = (counts[0] + 1) / (counts[0] + 1).sum()
-    for node in np.flatnonzero(tree.children_left >= 0):  # a node comes before its children
-        for child in (tree.children_left[node], tree.children_right[node]):
-            pseudo = counts[child] + _SHRINKAGE * p[node]
-            p[child] = pseudo / pseudo.sum()
+def _probabilities(splits, sample):
+    """Return the class shares of all cases in each node, shrunk towards those of its parent.
+
+    Cases are sent through the splits, because scikit-learn's trees read rounded values.
+    """
+    X, y, weight, tree = sample.X, sample.y, sample.weight, sample.tree
+    n_classes, first = len(tree.classes), tree.n_nodes + 1
+    p, reached = np.empty((1 + 2 * len(splits.node), n_classes)), {first: np.arange(len(y))}
+    p[0] = np.bincount(y, weight, n_classes) + 1
+    p[0] /= p[0].sum()
+    for k, node in enumerate(splits.node.tolist()):
+        rows, missing = reached.pop(node), splits.missing[k]
+        left = right = rows
+        if missing != EVENLY:
+            value = X[rows, splits.feature[k]].astype(tree.compare_dtype).astype(np.float64)
+            goes = np.where(np.isnan(value), missing == 0, value <= splits.threshold[k])
+            left, right = rows[goes], rows[~goes]
+        for child, part in ((first + 1 + 2 * k, left), (first + 2 + 2 * k, right)):
+            pseudo = np.bincount(y[part], weight[part], n_classes) + _SHRINKAGE * p[node - first]
+            reached[child], p[child - first] = part, pseudo / max(pseudo.sum(), 1e-300)
     return p

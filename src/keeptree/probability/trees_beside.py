@@ -60,17 +60,13 @@ def place_beside(tree, grown, scaled, weight=1.0):
     Returns
     -------
     splits : LeafSplits
-    nodes : list of ndarray
-        For each grown tree, the number that each of its nodes has among the splits.
     """
     leaf, place = tree.n_nodes + 1, tree.n_nodes + 2
     splits, leaves = _even_splits(leaf, place, len(grown), scaled.columns[0])
-    nodes = []
     for each, root in zip(grown, leaves, strict=True):
-        own, numbers = _splits_of(each, root, place + 2 * len(splits))
+        own = _splits_of(each, root, place + 2 * len(splits))
         splits += [scaled.split(*split) for split in own]
-        nodes.append(numbers)
-    return leaf_splits(splits, beside=True, weight=weight), nodes
+    return leaf_splits(splits, beside=True, weight=weight)
 
 
 def _even_splits(leaf, place, n, column):
@@ -83,15 +79,15 @@ def _even_splits(leaf, place, n, column):
     return splits, leaves
 
 
-def _splits_of(grown, root, place):
-    """Return the splits of a grown tree, with new nodes from ``place``, and its nodes' numbers."""
-    splits, numbers = [], np.full(grown.node_count, root)
-    for at in range(grown.node_count):  # a node comes before its children
-        children = grown.children_left[at], grown.children_right[at]
-        if children[0] < 0:
+def _splits_of(grown, node, place):
+    """Return the splits of a grown tree whose root is ``node``, with new nodes from ``place``."""
+    splits, todo = [], [(0, node)]
+    while todo:
+        at, node = todo.pop(0)
+        if grown.children_left[at] < 0:
             continue
         missing = 0 if grown.missing_go_to_left[at] else 1
-        splits.append((numbers[at], grown.feature[at], grown.threshold[at], missing))
-        numbers[list(children)] = place, place + 1
+        splits.append((node, grown.feature[at], grown.threshold[at], missing))
+        todo += [(grown.children_left[at], place), (grown.children_right[at], place + 1)]
         place += 2
-    return splits, numbers
+    return splits
