@@ -29,6 +29,7 @@ from keeptree.probability import (
     margin_expert,
     pool,
     refits,
+    similar_trees,
 )
 
 LEAVES = 30
@@ -62,6 +63,13 @@ def _rules(**limits):
     return [patch.object(further_tests, name, value) for name, value in limits.items()]
 
 
+def _similar(wants_similar_trees=None, **limits):
+    changes = [patch.object(similar_trees, name, value) for name, value in limits.items()]
+    if wants_similar_trees is not None:
+        changes.append(patch.object(kept, "wants_similar_trees", wants_similar_trees))
+    return changes
+
+
 def _stretched_from(rows):
     return [patch.object(kernel_expert, "_FEWEST_STRETCHED", rows)]
 
@@ -88,6 +96,12 @@ VARIANTS = {
         patch.object(margin_choice, "_JUDGES", 2)
     ],
     "rules from 300 rows on": lambda: [patch.object(further_tests, "_FEWEST_ROWS", 300)],
+    "no similar trees": partial(_similar, wants_similar_trees=lambda tree, sample: False),
+    "32 similar trees": partial(_similar, _TREES=32),
+    "similar trees of 64 leaves": partial(_similar, _LEAVES=64),
+    "similar trees in large samples": partial(
+        _similar, wants_similar_trees=lambda tree, sample: True
+    ),
     "axes of the kernel not stretched": partial(_stretched_from, 10**9),
     "axes of the kernel stretched from 50 rows on": partial(_stretched_from, 50),
     "share of the prior 0.03": lambda: [patch.object(pool, "SHARE", 0.03)],

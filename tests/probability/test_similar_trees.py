@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data.sample import Sample
-from keeptree.probability import further_tests, similar_trees
+from keeptree.probability import further_tests, kept, similar_trees
 from keeptree.probability.similar_trees import grow_similar_trees
 from keeptree.probability.soft import fit_soft
 from tests.strategies import random_rows, trees
@@ -54,10 +54,10 @@ def test_the_estimate_is_the_mean_over_the_tree_and_the_similar_trees(tree, stre
     sample = Sample(tree, X, np.arange(80) % len(tree.classes), np.ones(80))
     similar = grow_similar_trees(sample)
     if similar is None:
-        assert (tree.kind == 2).any() or not (tree.kind == 1).any() or len(tree.classes) < 2
+        assert not (tree.kind == 1).any() or len(tree.classes) < 2
         return
     splits, values = similar
-    alone, joined = fit_soft(sample, strength), fit_soft(sample, strength, similar=similar)
+    alone, joined = fit_soft(sample, strength), fit_soft(sample, strength, similar=True)
     joined.check(tree)
     expected, p = np.empty((2, len(rows), len(tree.classes)))
     alone.probability(rows, expected)
@@ -86,15 +86,29 @@ def test_a_leaf_has_the_class_shares_of_all_its_cases(cancer, monkeypatch):
         np.testing.assert_allclose(shares, np.bincount(y[here], minlength=2) / here.sum())
 
 
-def test_only_a_small_sample_of_a_tree_with_numeric_tests_has_similar_trees(cancer, monkeypatch):
+def test_a_sample_of_one_class_and_a_tree_without_numeric_tests_have_no_similar_trees(cancer):
     clf, X, y = cancer
     tree = kt.keep(clf)
     assert grow_similar_trees(Sample(tree, X, y)) is not None
     assert grow_similar_trees(Sample(tree, X[y == 1], y[y == 1])) is None  # one class
-    monkeypatch.setattr(further_tests, "_FEWEST_ROWS", 500)
-    assert grow_similar_trees(Sample(tree, X, y)) is None
     leaf = kt.keep(DecisionTreeClassifier(max_leaf_nodes=2).fit(np.ones((9, 1)), np.arange(9) % 2))
     assert grow_similar_trees(Sample(leaf, np.ones((9, 1)), np.arange(9) % 2)) is None
+
+
+@pytest.mark.parametrize("fewest", [150, 190, 400])
+def test_the_refits_average_similar_trees_if_the_whole_sample_does(cancer, monkeypatch, fewest):
+    """Five folds of 200 rows leave 160 to train on, and weights must fit the final experts."""
+    monkeypatch.setattr(further_tests, "_FEWEST_ROWS", fewest)
+    clf, X, y = cancer
+    seen = []
+
+    def fit(*arguments, fit=fit_soft):
+        seen.append(fit(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr(kept, "fit_soft", fit)
+    kt.KeptTreeClassifier(clf).fit(X[:200], y[:200])
+    assert [expert.splits is not None for expert in seen] == [fewest > 160] * 6
 
 
 def test_a_tree_with_nominal_tests_has_no_similar_trees():

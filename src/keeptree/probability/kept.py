@@ -23,7 +23,7 @@ from keeptree.probability.pool import (
     smoothed_prior,
 )
 from keeptree.probability.refits import Fold, RefittedModel, folds_reading, lift_folds
-from keeptree.probability.similar_trees import grow_similar_trees
+from keeptree.probability.similar_trees import wants_similar_trees
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.progress import step
 from keeptree.savable import expect
@@ -37,11 +37,12 @@ _UNFITTED = (0.1, 0.4, 0.6)  # weights without refits; docs/guide/kept.md explai
 class KeptTreeClassifier(RefittedModel):
     """Case-by-case probabilities for a kept tree; the recommended method.
 
-    Three experts score a case, by default through the tree's own tests. ``soft`` lets a case near a
-    threshold count for both sides. ``margin`` is a logistic model of how clearly a case passes each
-    test. ``kernel`` compares the case with similar training cases. The pooled probability is
-    proportional to the product of the experts' probabilities, each raised to the power of its
-    weight. The weights are fitted out of fold.
+    Three experts score a case, by default through the attributes that the tree tests. ``soft`` lets
+    a case near a threshold count for both sides; in a small sample, it averages the tree with
+    similar trees, grown on resampled cases. ``margin`` is a logistic model of how clearly a case
+    passes each test. ``kernel`` compares the case with similar training cases. The pooled
+    probability is proportional to the product of the experts' probabilities, each raised to the
+    power of its weight. The weights are fitted out of fold.
 
     Parameters
     ----------
@@ -195,10 +196,12 @@ class KeptTreeClassifier(RefittedModel):
         strengths, (margins, tried) = choose_soft(folds), choose_margin(folds)
         if folds is None and more != "tree":  # the tree has no tests of other columns
             margins = margins._replace(further="quantiles")
-        self.soft_ = fit_soft(sample, *strengths, grow_similar_trees(sample))
+        similar = wants_similar_trees(sample.tree, sample if folds is None else folds[0].train)
+        soft = (*strengths, similar)
+        self.soft_ = fit_soft(sample, *soft)
         self.margin_ = fit_margin(sample, margins)
         self.kernel_ = fit_kernel(sample)
-        chosen = strengths, margins, self.kernel_.settings
+        chosen = soft, margins, self.kernel_.settings
         self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
         self.spread_ = None
         refitted, folds = folds is not None, folds or _halves(sample)
@@ -341,8 +344,7 @@ def _on_folds(folds, chosen, tried):
     for at, fold in enumerate(folds):
         known = at < len(tried)
         margins = tried[at] if known else fit_on_fold(fold.train, margin)
-        softs = fit_soft(fold.train, *soft, grow_similar_trees(fold.train))
-        yield softs, margins, fit_kernel(fold.train, kernel)
+        yield fit_soft(fold.train, *soft), margins, fit_kernel(fold.train, kernel)
 
 
 @step("Weighting the experts on folds")

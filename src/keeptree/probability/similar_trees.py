@@ -19,11 +19,19 @@ _LEAVES = 32
 _SHRINKAGE = 0.1  # pseudo-cases that each node takes over from its parent
 
 
+def wants_similar_trees(tree, sample):
+    """Return whether the soft expert averages a tree with similar trees.
+
+    They would gain nothing in a large sample, and they test no nominal columns.
+    """
+    return not is_large(sample) and not (tree.kind == NOMINAL).any()
+
+
 def grow_similar_trees(sample):
     """Return trees beside the tree of a sample and the probabilities of their nodes, or None.
 
-    Each tree is grown on as many cases of each class as the sample has, drawn with replacement. A
-    large sample needs none, and trees that test nominal columns have none.
+    Each tree is grown on as many cases of each class as the sample has, drawn with replacement.
+    There are none for a tree without numeric tests or a sample of one class.
 
     Returns
     -------
@@ -31,11 +39,9 @@ def grow_similar_trees(sample):
         The splits, and the probabilities of the nodes that they add, in order. The leaf that they
         divide comes first.
     """
-    kind = sample.tree.kind
-    if is_large(sample) or (kind == NOMINAL).any() or not (kind == NUMERIC).any():
-        return None
     scaled, present = Scaled(sample), sample.present
-    if len(scaled.columns) == 0 or len(np.unique(present.y)) < 2:
+    numeric = (sample.tree.kind == NUMERIC).any() and len(scaled.columns) > 0
+    if not numeric or len(np.unique(present.y)) < 2:
         return None
     grown = _grow(scaled.rows(present.X), present.y, present.weight)
     splits = place_beside(sample.tree, grown, scaled, weight=_TREES)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from keeptree.data.sample import stratified_part
 from keeptree.probability.leaf_splits import LeafSplits, with_hard_tests
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
+from keeptree.probability.similar_trees import grow_similar_trees
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
 from keeptree.progress import step
 from keeptree.savable import expect, expect_number, expect_probabilities, saved_part
@@ -61,7 +62,7 @@ class SoftExpert:
         np.subtract(1.0, out[:, 1], out=out[:, 0])
 
 
-def fit_soft(sample, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE, similar=None):
+def fit_soft(sample, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE, similar=False):
     """Soften the tests of a sample's tree by the spread of its columns.
 
     Parameters
@@ -70,8 +71,8 @@ def fit_soft(sample, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE, s
         The training sample.
     strength, shrinkage : float
         As for :class:`SoftTreeClassifier`.
-    similar : tuple of LeafSplits and ndarray, optional
-        Trees to average with the sample's tree, and the probabilities of their nodes.
+    similar : bool
+        Whether to average the sample's tree with similar trees.
 
     Returns
     -------
@@ -79,8 +80,9 @@ def fit_soft(sample, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE, s
     """
     tests = soft_tests(sample) if strength > 0 else hard_tests(sample.tree)
     values, splits = _leaf_values(sample.tree, shrinkage), None
-    if similar is not None:
-        splits, others = similar
+    grown = grow_similar_trees(sample) if similar else None
+    if grown is not None:
+        splits, others = grown
         tests = with_hard_tests(tests, splits, sample.tree)
         values = np.concatenate([values, values[:1], others])  # the root of the tree has moved
     return SoftExpert(tests, float(strength), float(shrinkage), values[tests.node], splits)
