@@ -145,9 +145,9 @@ class Guarantees(Savable):
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = kt.KeptTreeClassifier().fit(X, y)
         >>> model.predict_proba(X[[73]])[:, 0].round(2)
-        array([0.21])
+        array([0.23])
         >>> model.predict_interval(X[[73]])[:, 0].round(2)
-        array([[0.01, 0.76]])
+        array([[0.02, 0.77]])
         >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
         array([[0.13, 0.43]])
         """
