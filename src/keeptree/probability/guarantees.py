@@ -149,7 +149,7 @@ class Guarantees(Savable):
         >>> model.predict_interval(X[[73]])[:, 0].round(2)
         array([[0.02, 0.77]])
         >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
-        array([[0.13, 0.43]])
+        array([[0.08, 0.5 ]])
         """
         check_is_fitted(self)
         rows = self.encode(X)
