@@ -90,8 +90,8 @@ VARIANTS = {
     "also weaker penalties of the margins": partial(_penalties, 10.0, 30.0),
     "no tests at quantiles": partial(_without, "quantiles"),
     "no rules": partial(_without, "rules"),
-    "32 boosted trees": partial(_rules, _TREES=32),
-    "32 boosted trees, grown on 6 000 rows": partial(_rules, _TREES=32, _MOST_ROWS=6000),
+    "24 boosted trees": partial(_rules, _TREES=24),
+    "24 boosted trees, grown on 4 000 rows": partial(_rules, _TREES=24, _MOST_ROWS=4000),
     "two folds choose the margins of large samples": lambda: [
         patch.object(margin_choice, "_JUDGES", 2)
     ],

@@ -18,9 +18,9 @@ from keeptree.probability.trees_beside import Scaled, place_beside, readable_col
 from keeptree.tree import LEAF
 
 _FEWEST_ROWS = 4000  # smaller samples use quantiles instead of rules
-_TREES, _LEAVES, _RATE = 24, 6, 0.3  # of the boosted trees
+_TREES, _LEAVES, _RATE = 32, 6, 0.3  # of the boosted trees
 _FEWEST_CASES = 20  # smallest leaf of a boosted tree
-_MOST_ROWS = 4000  # rows on which the boosted trees are grown, half of them for each tree
+_MOST_ROWS = 6000  # rows on which the boosted trees are grown, half of them for each tree
 _LONGEST_STEP = 4.0  # of the logit of a leaf, before it is multiplied by the rate
 _QUANTILES = (-1.5, -0.75, 0.0, 0.75, 1.5)  # normal scores
 
