@@ -1,10 +1,15 @@
 """The arithmetic behind docs/quality.md."""
 
+from contextlib import ExitStack
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import keeptree as kt
 from benchmarks.quality import ablation, large, peers, summary
+from keeptree.data.sample import Sample
+from keeptree.probability import further_tests, kept
 
 
 def results(auc, tree="readable"):
@@ -166,3 +171,35 @@ def test_each_variant_of_the_ablation_differs_from_the_current_design():
         for change in changes():
             if hasattr(change, "attribute"):  # not a change of an entry of a dict
                 assert change.new != getattr(change.getter(), change.attribute), name
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "similar"),
+    [
+        ("as it is", [False, False, True], [True, True, False]),
+        ("rules from 300 rows on", [False, True, True], [True, True, False]),
+        ("no similar trees", [False, False, True], [False, False, False]),
+        ("similar trees in large samples", [False, False, True], [True, True, True]),
+    ],
+)
+def test_a_variant_of_the_ablation_changes_rules_or_similar_trees_but_not_both(
+    name, rules, similar
+):
+    X = np.random.default_rng(0).normal(size=(4000, 2))
+    y = (X[:, 0] > 0).astype(int)
+    sample = Sample(kt.C45Classifier(max_depth=2).fit(X, y).tree_, X, y)
+    small = [sample.take(slice(n)) for n in (200, 300, 4000)]
+    with ExitStack() as stack:
+        for change in ablation.VARIANTS[name]():
+            stack.enter_context(change)
+        assert [further_tests.grow_rules(part) is not None for part in small] == rules
+        assert [kept.wants_similar_trees(part.tree, part) for part in small] == similar
+
+
+def test_no_variant_of_the_ablation_grows_similar_trees_beside_nominal_tests():
+    X = pd.DataFrame({"kind": pd.Categorical(list("abc") * 4)})
+    tree = kt.C45Classifier(min_samples_leaf=1).fit(X, list("xyy") * 4).tree_
+    assert tree.n_leaves > 1
+    for change in ablation.VARIANTS["similar trees in large samples"]():
+        with change:
+            assert not kept.wants_similar_trees(tree, Sample(tree, tree.encode(X)))

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from functools import partial
 from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 
@@ -63,11 +64,15 @@ def _rules(**limits):
     return [patch.object(further_tests, name, value) for name, value in limits.items()]
 
 
-def _similar(wants_similar_trees=None, **limits):
-    changes = [patch.object(similar_trees, name, value) for name, value in limits.items()]
-    if wants_similar_trees is not None:
-        changes.append(patch.object(kept, "wants_similar_trees", wants_similar_trees))
-    return changes
+def _similar(**limits):
+    return [patch.object(similar_trees, name, value) for name, value in limits.items()]
+
+
+def _large_from(rows, *modules):
+    def is_large(sample):
+        return np.count_nonzero(sample.weight) >= rows
+
+    return [patch.object(module, "is_large", is_large) for module in modules]
 
 
 def _stretched_from(rows):
@@ -95,13 +100,11 @@ VARIANTS = {
     "two folds choose the margins of large samples": lambda: [
         patch.object(margin_choice, "_JUDGES", 2)
     ],
-    "rules from 300 rows on": lambda: [patch.object(further_tests, "_FEWEST_ROWS", 300)],
-    "no similar trees": partial(_similar, wants_similar_trees=lambda tree, sample: False),
+    "rules from 300 rows on": partial(_large_from, 300, further_tests, margin_choice),
+    "no similar trees": partial(_large_from, 0, similar_trees),
     "32 similar trees": partial(_similar, _TREES=32),
     "similar trees of 64 leaves": partial(_similar, _LEAVES=64),
-    "similar trees in large samples": partial(
-        _similar, wants_similar_trees=lambda tree, sample: True
-    ),
+    "similar trees in large samples": partial(_large_from, 10**9, similar_trees),
     "axes of the kernel not stretched": partial(_stretched_from, 10**9),
     "axes of the kernel stretched from 50 rows on": partial(_stretched_from, 50),
     "share of the prior 0.03": lambda: [patch.object(pool, "SHARE", 0.03)],

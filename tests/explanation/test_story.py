@@ -156,6 +156,17 @@ def test_contributions_add_up_to_the_log_odds(cancer):
     assert total == pytest.approx(np.log(p / (1 - p)))
 
 
+@pytest.mark.parametrize("similar", [True, False])
+def test_a_story_says_whether_the_soft_expert_averages_similar_trees(cancer, monkeypatch, similar):
+    monkeypatch.setattr("keeptree.probability.kept.wants_similar_trees", lambda *_: similar)
+    X, y, tree = cancer
+    model = kt.KeptTreeClassifier(tree).fit(X, y)
+    parts = kt.explain(model, X.iloc[3]).to_dict()["contributions"]
+    told = next(part["name"] for part in parts if part.get("expert") == "soft")
+    assert ("similar trees" in told) == similar
+    assert ("passes the tests" in told) != similar
+
+
 def test_the_contribution_of_a_test_shows_its_answer_for_the_case(cancer):
     X, y, tree = cancer
     model = kt.KeptTreeClassifier(tree).fit(X, y)

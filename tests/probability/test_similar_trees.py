@@ -1,6 +1,7 @@
 """Similar trees change the soft expert's estimate, and neither the tree nor how a model is used."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,9 +12,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data.sample import Sample
+from keeptree.exporters.check import answers_of_python, compare
+from keeptree.exporters.rows import beside, sample_rows
+from keeptree.exporters.subject import subject_of
 from keeptree.probability import further_tests, kept, similar_trees
 from keeptree.probability.similar_trees import grow_similar_trees
 from keeptree.probability.soft import fit_soft
+from tests.exporters.test_code import FORMATS
 from tests.strategies import random_rows, trees
 
 
@@ -146,6 +151,26 @@ def test_a_loaded_model_and_its_exports_give_the_same_probabilities(model, tmp_p
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     for name in ("model.py", "model.js", "model.c", "model.onnx", "model.sql"):
         assert "not checked" not in kt.export(model, tmp_path / name).checked
+
+
+@pytest.mark.parametrize("format", [*FORMATS, "onnx", "sql"])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_exports_compare_values_at_the_thresholds_of_similar_trees_as_python_does(
+    cancer, format, kind
+):
+    """Their tests are hard, so a value rounded to the other side changes the estimate."""
+    clf, X, y = cancer
+    learner = clf if kind == "float32" else kt.C45Classifier(max_leaf_nodes=5)
+    subject = subject_of(kt.KeptTreeClassifier(learner).fit(X[:200], y[:200]))
+    assert subject.tree.compare_dtype == kind
+    splits, rng = subject.model.soft_.splits, np.random.default_rng(0)
+    rows = sample_rows(subject, 500)
+    for f in np.unique(splits.feature):
+        tried = np.concatenate([beside(t) for t in splits.threshold[splits.feature == f]])
+        rows.X[:, f] = np.where(rng.random(500) < 0.9, rng.choice(tried, 500), rows.X[:, f])
+    writer = import_module(f"keeptree.exporters.{format}")
+    theirs = writer.run(writer.write(subject), subject, rows)
+    assert compare(answers_of_python(subject, rows.X), theirs).wrong == 0
 
 
 @pytest.mark.parametrize(("field", "value"), [("weight", -1.0), ("weight", "1"), ("beside", False)])

@@ -134,6 +134,32 @@ def test_the_panel_agrees_with_python_for_a_thousand_rows(name, opened, tmp_path
         check_intervals(tab, model, rows)
 
 
+@pytest.mark.parametrize("similar", [True, False])
+@pytest.mark.parametrize("options", [{}, {"coherent": True}, {"columns": "all"}])
+def test_the_page_draws_the_contributions_that_python_wrote(
+    options, similar, opened, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("keeptree.probability.kept.wants_similar_trees", lambda *_: similar)
+    X, y = breast()
+    model = kt.KeptTreeClassifier(_learner(), **options).fit(X[:300], y[:300])
+    model.pool_ = replace(model.pool_, weights=np.array([2.0, 0.1, 0.1]))  # soft counts most
+    rows = kt.report(model, X[300:], y[300:], tmp_path / "page.html")["view"]["pushes"]["rows"]
+    names = [row["name"] for row in rows]
+    assert ("how this tree and similar trees judge it" in names) == similar
+    assert ("how clearly it passes the tests" in names) != similar
+    tab = opened(tmp_path / "page.html")
+    drawn = tab.run(
+        """() => {
+            keeptree.render();
+            return [...document.querySelectorAll("#why .pushes tbody tr")].map((row) =>
+                [row.querySelector("th").textContent, row.querySelector(".size").textContent]);
+        }"""
+    )
+    assert [name for name, _ in drawn] == names
+    values = [float(size.replace("\u2212", "-")) for _, size in drawn]
+    assert values == pytest.approx([row["value"] for row in rows], abs=0.005001)
+
+
 def test_the_page_shows_the_intervals_of_a_calibrated_model(opened, tmp_path):
     X, y = breast()
     model = (

@@ -25,8 +25,8 @@ class LeafSplits:
     (``x <= threshold``) and n + 2 k + 1, where n is the tree's number of nodes. A missing value
     goes to child ``missing[k]``, 0 or 1. If ``beside``, the tree first gets a leaf beside its root,
     as in :func:`with_leaf_beside`; a split whose missing values go to -1 then divides all rows
-    evenly, so that several small trees stand side by side. ``weight`` is that of all of them
-    together, relative to the tree.
+    evenly, so that several small trees stand side by side. ``weight`` is the weight of all these
+    trees together, relative to the tree.
     """
 
     node: np.ndarray

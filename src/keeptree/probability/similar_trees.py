@@ -1,9 +1,9 @@
-"""Trees like the kept one, which the soft expert averages with it in a small sample.
+"""Similar trees, which the soft expert averages with the kept tree in a small sample.
 
-A single tree depends on chance: another sample of the same cases would give another one. Averaging
-trees that are grown on resampled cases removes much of that variance (Breiman 2001, Random
-forests). The kept tree decides alone; these trees are part of the estimate. They use the attributes
-that the kept tree tests, and other ones only if ``sample.more`` allows it.
+Another sample would give another tree. Averaging trees that are grown on resampled cases removes
+much of this variance (Breiman 2001, Random forests). The kept tree alone decides; similar trees
+only change the estimate. They use the attributes that the kept tree tests, and other ones only if
+``sample.more`` allows it.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ _SHRINKAGE = 0.1  # pseudo-cases that each node takes over from its parent
 def wants_similar_trees(tree, sample):
     """Return whether the soft expert averages a tree with similar trees.
 
-    They would gain nothing in a large sample, and they test no nominal columns.
+    Similar trees gained nothing in large samples, and they cannot test nominal columns.
     """
     return not is_large(sample) and not (tree.kind == NOMINAL).any()
 
@@ -31,7 +31,8 @@ def grow_similar_trees(sample):
     """Return trees beside the tree of a sample and the probabilities of their nodes, or None.
 
     Each tree is grown on as many cases of each class as the sample has, drawn with replacement.
-    There are none for a tree without numeric tests or a sample of one class.
+    There are none if the sample has one class, the tree has no numeric test, or float32 can hold
+    none of the columns.
 
     Returns
     -------

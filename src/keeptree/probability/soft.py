@@ -30,7 +30,7 @@ _NORMAL = 1.702
 class SoftExpert:
     """Soft tests and the probabilities of their nodes, in the order of the tree's classes.
 
-    ``splits`` are similar trees beside the kept one, whose tests stay hard, or None.
+    ``splits`` holds the similar trees beside the kept tree, with hard tests, or is None.
     """
 
     tests: SoftTests
