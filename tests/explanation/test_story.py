@@ -4,6 +4,7 @@ import html
 import json
 import re
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -152,8 +153,37 @@ def test_contributions_add_up_to_the_log_odds(cancer):
     kept = kt.KeptTreeClassifier(tree).fit(X, y)
     data = kt.explain(kept, X.iloc[3]).to_dict()
     p = data["probability"]["model"][data["decision"]["index"]]
-    total = sum(part["value"] for part in data["contributions"] if part["kind"] == "expert")
-    assert total == pytest.approx(np.log(p / (1 - p)))
+    parts = [part for part in data["contributions"] if part["kind"] in ("start", "expert")]
+    assert parts[0]["name"] == "Start: the shares of the classes in the sample"
+    assert sum(part["value"] for part in parts) == pytest.approx(np.log(p / (1 - p)))
+
+
+@pytest.mark.parametrize("coherent", [False, True])
+@pytest.mark.parametrize("unused", ["soft", "margin"])
+def test_an_expert_with_weight_0_plays_no_part_in_the_story(coherent, unused):
+    X, y = load_iris(return_X_y=True)
+    model = kt.KeptTreeClassifier(kt.C45Classifier(), coherent=coherent).fit(X[20:], y[20:])
+    weights = np.where(np.array(model.pool_.names) == unused, 0.0, model.pool_.weights)
+    model.pool_ = replace(model.pool_, weights=weights)
+    story = kt.explain(model, X[70])
+    data = check(story)
+    parts = data["contributions"]
+    assert {"soft", "margin", "kernel"} - {part.get("expert") for part in parts} == {unused}
+    assert any(part["kind"] == "test" for part in parts) == (unused == "soft")
+    assert f"({unused})" not in story.text
+    assert ("within the margin" in story.text) == (unused == "soft")
+    assert "contributed less" not in story.text or unused == "soft"
+    logs = np.log(data["probability"]["model"])
+    total = sum(part["value"] for part in parts if part["kind"] in ("start", "expert"))
+    assert total == pytest.approx((logs - logs.mean())[data["decision"]["index"]])
+
+
+def test_every_form_of_the_story_says_what_contributions_are_compared_with(cancer):
+    X, y, tree = cancer
+    story = kt.explain(kt.KeptTreeClassifier(tree).fit(X, y), X.iloc[3])
+    for text in (story.text, story.markdown, story.html):
+        assert "Start: the shares of the classes in the sample" in text
+        assert "Tests, within the margin, compared with the mean training case" in text
 
 
 @pytest.mark.parametrize("similar", [True, False])
@@ -323,7 +353,7 @@ def test_classes_declared_in_another_order_are_not_mixed_up():
         assert data["probability"]["model"] == pytest.approx(p)
         parts = data["contributions"]
         if parts:
-            kinds = {"start", "test"} if kind is kt.MarginTreeClassifier else {"expert"}
+            kinds = {"start", "test" if kind is kt.MarginTreeClassifier else "expert"}
             total = sum(part["value"] for part in parts if part["kind"] in kinds)
             assert total == pytest.approx(np.log(p[1] / p[0]))
 

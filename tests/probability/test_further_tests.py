@@ -135,7 +135,8 @@ def test_contributions_belong_to_tests_of_the_tree_and_add_up(waves, model):
     _, X, _ = waves
     parts, p = model.contributions(X[:50]), model.predict_proba(X[:50])
     assert (model.tree_.kind[parts.node] == 1).all()
-    np.testing.assert_allclose(parts.value.sum(axis=1), np.log(p[:, 1] / p[:, 0]), atol=1e-9)
+    total = parts.start + parts.value.sum(axis=1)
+    np.testing.assert_allclose(total, np.log(p[:, 1] / p[:, 0]), atol=1e-9)
     margin = kt.MarginTreeClassifier(model.tree_, C=0.1)
     margin.fit(X, waves[2])
     margin.expert_ = model.margin_

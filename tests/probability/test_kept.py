@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -86,18 +87,48 @@ def test_coherent_keeps_the_order_of_cases_with_the_same_label(cancer, cancer_tr
 
 
 @pytest.mark.parametrize("coherent", [False, True])
+@pytest.mark.parametrize("unused", [(), ("soft",), ("margin", "kernel"), EXPERTS], ids=str)
 @pytest.mark.parametrize("labels", ["ab", "ba", "abc"])
-def test_contributions_add_up_to_the_log_odds(iris, labels, coherent):
+def test_contributions_add_up_to_the_log_odds(iris, labels, unused, coherent):
     X, y = iris
     keep = y < len(labels)
     X, y = X[keep], np.array(list(labels))[y[keep]]
     model = fitted(kt.C45Classifier(), X, y, coherent=coherent)
+    weights = np.where(np.isin(EXPERTS, unused), 0, model.pool_.weights)
+    model.pool_ = replace(model.pool_, weights=weights)
     parts, p = model.contributions(X), model.predict_proba(X)
     assert parts.expert == ((*EXPERTS, "coherent") if coherent else EXPERTS)
-    logs = np.log(p)
-    expected = logs[:, 1] - logs[:, 0] if p.shape[1] == 2 else logs - logs.mean(1, keepdims=True)
-    np.testing.assert_allclose(parts.value.sum(axis=1), expected, rtol=1e-8, atol=1e-8)
+    total = parts.start + parts.value.sum(axis=1)
+    np.testing.assert_allclose(total, log_odds(p), rtol=1e-8, atol=1e-8)
     assert parts.test.shape[:2] == (len(X), len(parts.node))
+    np.testing.assert_array_equal(parts.value[:, np.flatnonzero(weights == 0)], 0)
+
+
+def log_odds(p):
+    logs = np.log(p)
+    return logs[:, 1] - logs[:, 0] if p.shape[1] == 2 else logs - logs.mean(1, keepdims=True)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_only_the_start_is_left_if_the_experts_return_the_class_shares(
+    iris, n_classes, monkeypatch
+):
+    X, y = iris
+    keep = (y < n_classes) & (np.arange(len(y)) > 35)  # class 0 is rare
+    model = fitted(kt.C45Classifier(), X[keep], y[keep])
+    prior = model.pool_.prior
+
+    def return_shares(model, X, names=EXPERTS):
+        return np.tile(prior, (len(names), len(X), 1))
+
+    monkeypatch.setattr(kt.KeptTreeClassifier, "_opinions", return_shares)
+    parts = model.contributions(X[:5])
+    np.testing.assert_allclose(parts.value, 0, atol=1e-12)
+    assert parts.start.shape == (() if n_classes == 2 else (n_classes,))
+    start = model.pool_.weights.sum() * log_odds(prior[None])[0]
+    np.testing.assert_allclose(parts.start, start)
+    assert abs(start).max() > 0.5
+    np.testing.assert_allclose(log_odds(model.predict_proba(X[:5])), [start] * 5)
 
 
 def test_contributions_of_tests_correlate_with_that_of_the_margin_expert(cancer, cancer_tree):
@@ -106,6 +137,11 @@ def test_contributions_of_tests_correlate_with_that_of_the_margin_expert(cancer,
     parts = model.contributions(X)
     margin = parts.value[:, EXPERTS.index("margin")]
     assert np.corrcoef(margin, parts.test.sum(axis=1))[0, 1] > 0.9
+    expert = model.margin_
+    mean = expert.intercept + expert.centre.sum(axis=0)
+    logit = expert.logit(model.tree_.lift(model.tree_.encode(X)))[:, 0]
+    added = model.weights_["margin"] * (logit - mean)
+    np.testing.assert_allclose(parts.test.sum(axis=1), added, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

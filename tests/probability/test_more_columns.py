@@ -157,7 +157,8 @@ def test_contributions_name_the_columns_and_add_up(stump, large, monkeypatch):
     assert 1 in outside
     assert not set(outside.tolist()) & set(model.tree_.tested.tolist())
     p = model.predict_proba(X)
-    np.testing.assert_allclose(parts.value.sum(axis=1), np.log(p[:, 1] / p[:, 0]), atol=1e-9)
+    total = parts.start + parts.value.sum(axis=1)
+    np.testing.assert_allclose(total, np.log(p[:, 1] / p[:, 0]), atol=1e-9)
     b = parts.test[:, parts.column.tolist().index(1)]
     assert np.corrcoef(b, X["b"])[0, 1] > 0.9
 

@@ -8,8 +8,9 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.explanation.subject import boundary_of
+from keeptree.explanation.subject import boundary_of, resolve
 from keeptree.reporting.render import render
+from keeptree.reporting.view import collect_view
 from tests.reporting.browser import plain_model
 
 
@@ -274,6 +275,28 @@ def test_the_script_writes_the_same_text_about_the_selected_case_as_python(
     verdicts, why = squeezed(opened(tmp_path / "page.html").run(SAID))
     assert squeezed(still)[1] == why
     assert verdicts.startswith(squeezed(still)[0])  # with several classes, the script adds bars
+
+
+@pytest.mark.parametrize("options", [{}, {"coherent": True}, {"columns": "all"}], ids=str)
+@pytest.mark.parametrize("table", [mixed_table, breast, lambda: load_wine(return_X_y=True)])
+def test_the_script_draws_the_same_contributions_as_python(table, options, opened, tmp_path):
+    X, y = table()
+    model = kt.KeptTreeClassifier(kt.C45Classifier(), **options).fit(X[::2], y[::2])
+    data = kt.report(model, X, y, tmp_path / "page.html")
+    tab, rows = opened(tmp_path / "page.html"), model.tree_.encode(X)
+    assert "compared with the average training case" in tab.text("#why")
+    for _ in range(5):
+        tab.page.click("#next")
+        tab.settle()
+        case = int(tab.text("#which").removeprefix("Case "))
+        view = collect_view(resolve(model), rows[case], data["positive"])
+        found = tab.run(
+            """() => [...document.querySelectorAll("#why .pushes tbody tr")].map((row) =>
+                [row.querySelector("th").textContent, row.querySelector(".size").textContent])"""
+        )
+        values = {name: float(told.replace("−", "-")) for name, told in found}
+        wanted = {row["name"]: row["value"] for row in view["pushes"]["rows"]}
+        assert values == pytest.approx(wanted, abs=0.005 + 1e-9)
 
 
 def test_the_page_shows_the_decision_by_cost_beside_the_tree(opened, tmp_path):

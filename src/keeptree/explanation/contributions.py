@@ -5,6 +5,8 @@ import numpy as np
 from keeptree.explanation.wording import tell_branch
 from keeptree.text import clean
 
+_SHARES = "Start: the shares of the classes in the sample"
+_MEAN = "Start: the mean training case"
 _EXPERTS = {
     "soft": "How clearly the case passes the tests (soft)",
     "soft, similar trees": "How the tree and similar trees judge the case (soft)",
@@ -34,27 +36,19 @@ def collect_contributions(subject, encoded, label):
         tree does not test on its own), ``name``, ``node`` (of a test), ``answer`` (of the case to a
         test: ``"yes"``, ``"no"`` or ``"not known"``), ``tested`` (whether a column is part of a
         weighted sum that the tree tests), ``expert`` (the short name of an expert) and ``value``,
-        what the part adds to the log-odds of the class. The largest values come first.
+        what the part adds to the log-odds of the class. The start comes first, then the largest
+        values. Experts with weight 0 are left out.
     """
     model = subject.inner
     if not hasattr(model, "contributions_encoded"):
         return None
     found = model.contributions_encoded(encoded)
-    parts = []
     if hasattr(found, "expert"):
-        values = _of_class(found.value[0], label)
-        others = {"margin": "margin, other columns"} if (found.node < 0).any() else {}
-        if averages_trees(model):
-            others["soft"] = "soft, similar trees"
-        for name, value in zip(found.expert, values, strict=True):
-            told = _EXPERTS.get(others.get(name, name), clean(name))
-            part = _part("expert", told, None, value)
-            parts.append({**part, "expert": name})
-        tests = found.test[0]
+        parts, tests = _experts(model, found, label), found.test[0]
+        if model.weights_["margin"] == 0:
+            return _sorted(parts)
     else:
-        start = _of_class(np.asarray(found.intercept)[None], label)[0]
-        parts.append(_part("start", "The mean training case", None, start))
-        tests = found.value[0]
+        parts, tests = [_start(_MEAN, found.intercept, label)], found.value[0]
     for k, (node, value) in enumerate(zip(found.node, _of_class(tests, label), strict=True)):
         if node < 0:
             name = clean(subject.tree.feature_name(int(found.column[k])))
@@ -63,8 +57,7 @@ def collect_contributions(subject, encoded, label):
         else:
             part = _part("test", _question(subject.tree, node), int(node), value)
             parts.append({**part, "answer": _answer(subject.tree, node, encoded)})
-    order = {"start": 0, "expert": 1, "test": 2, "column": 2}
-    return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
+    return _sorted(parts)
 
 
 def averages_trees(model):
@@ -73,11 +66,33 @@ def averages_trees(model):
     return expert is not None and expert.splits is not None
 
 
+def _experts(model, found, label):
+    """Return the class shares and what each expert that plays a part adds to them."""
+    others = {"margin": "margin, other columns"} if (found.node < 0).any() else {}
+    if averages_trees(model):
+        others["soft"] = "soft, similar trees"
+    parts = [_start(_SHARES, found.start, label)]
+    for name, value in zip(found.expert, _of_class(found.value[0], label), strict=True):
+        if model.weights_.get(name) != 0:
+            told = _EXPERTS.get(others.get(name, name), clean(name))
+            parts.append({**_part("expert", told, None, value), "expert": name})
+    return parts
+
+
+def _start(name, value, label):
+    return _part("start", name, None, _of_class(np.asarray(value)[None], label)[0])
+
+
 def _of_class(values, label):
     """Return the log-odds of one class; with two classes, ``values`` are those of the second."""
     if values.ndim == 1:
         return values if label == 1 else -values
     return values[:, label]
+
+
+def _sorted(parts):
+    order = {"start": 0, "expert": 1, "test": 2, "column": 2}
+    return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
 
 
 def _part(kind, name, node, value):

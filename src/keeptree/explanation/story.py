@@ -135,10 +135,10 @@ class Story:
             other side of the test), ``near``, ``share`` (of the case that follows this path) and
             ``text``. ``leaves``: leaves of the case, with shares and training counts. ``distance``
             to the decision boundary in ``unit``. ``contributions``: what raised or lowered the
-            probability, in log-odds of the decided class. ``change``: the result of
-            :meth:`~keeptree.explanation.change.NearestChange.to_dict`. ``locked``: names of the
-            columns in ``fixed``. ``trace``: steps of ConfDTree. ``notes``: what is left out, and
-            why.
+            probability, in log-odds of the decided class, with the ``start`` first. ``change``: the
+            result of :meth:`~keeptree.explanation.change.NearestChange.to_dict`. ``locked``: names
+            of the columns in ``fixed``. ``trace``: steps of ConfDTree. ``notes``: what is left out,
+            and why.
         """
         return self._data
 

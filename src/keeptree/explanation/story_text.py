@@ -17,6 +17,7 @@ from keeptree.text import (
 _TESTS = ("test", "column")  # kinds of contributions to the margins
 _MOST = 5  # number of classes, contributions and leaves listed; the rest are counted
 _LEAST_PUSH = 0.005  # smaller values are shown as 0.00
+_INSIDE = "Tests, within the margin, compared with the mean training case"
 _DISAGREES = "Our estimate disagrees"
 _OTHER_RULE = (
     "The model decides by {}, so its decision may differ from the tree's. The nearest change "
@@ -181,7 +182,8 @@ def contributions(data):
     if not shown:
         return None
     whole = f"For {label} (+) or against it (−)"
-    inside = "Tests, within the margin" if parts[0]["kind"] == "expert" else "Tests"
+    pooled = any(part["kind"] == "expert" for part in parts)
+    inside = _INSIDE if pooled else "Tests"
     rows = [
         {
             "group": inside if part["kind"] in _TESTS else whole,

@@ -179,12 +179,14 @@ class KeptTreeClassifier(RefittedModel):
     def contributions_encoded(self, rows: NDArray[Any]) -> "KeptContributions":
         """:meth:`contributions` for rows that :meth:`encode` returned."""
         names = (*EXPERTS, "coherent") if self.coherent else EXPERTS
+        start = _log_odds(self.pool_.start.sum(axis=0))
         value = self._map_encoded(rows, self._push, (len(names), len(self.classes_)))
         asked = self.margin_.asked(self.tree_.lifted)
         shape = len(asked.node), len(self.margin_.intercept)
         pushed = self._map_encoded(rows, self._push_tests, shape) * self.weights_["margin"]
         column = np.where(asked.column < self.tree_.n_features, asked.column, -1)
-        return KeptContributions(names, _log_odds(value), asked.node, column, _log_odds(pushed))
+        value, pushed = _log_odds(value), _log_odds(pushed)
+        return KeptContributions(names, start, value, asked.node, column, pushed)
 
     def _refits(self):
         return True
@@ -266,10 +268,10 @@ class KeptTreeClassifier(RefittedModel):
         return _ask(experts, self.tree_.lift(X), len(self.classes_))
 
     def _push(self, X, out):
-        """Weighted logarithms of the experts' probabilities, and what coherence adds to them."""
+        """What each expert adds to the start of the pool, and what coherence adds to them."""
         self._check_rows(X)
         logits = self.pool_.logits(self._opinions(X))
-        out[:, : len(EXPERTS)] = logits.transpose(1, 0, 2)
+        out[:, : len(EXPERTS)] = (logits - self.pool_.start[:, None]).transpose(1, 0, 2)
         if self.coherent:
             p = np.empty((len(X), len(self.classes_)))
             self._probability(X, p)
@@ -287,10 +289,13 @@ class KeptContributions:
     ----------
     expert : tuple of str
         The experts; ``"coherent"`` is the step that raises the tree's class above the others.
+    start : ndarray of shape () or (n_classes,)
+        The log-odds if every expert returned the class shares of the training sample: the log-odds
+        of these shares times the sum of the weights. ``start + value.sum(axis=1)`` is
+        log p / (1 - p) of ``classes_[1]`` with two classes, otherwise the log-probability of each
+        class minus the mean over the classes.
     value : ndarray of shape (n, n_experts) or (n, n_experts, n_classes)
-        With two classes, what each expert adds to the log-odds of ``classes_[1]``; the sum is
-        log p / (1 - p). With more classes, what each adds to the log-probability of each class,
-        minus the mean over the classes.
+        What each expert adds to ``start``; 0 if its weight is 0.
     node : ndarray of shape (n_tests,)
         Nodes of the tree whose tests the margin expert uses; -1 for a column that it uses although
         the tree does not test it.
@@ -301,6 +306,7 @@ class KeptContributions:
     """
 
     expert: tuple
+    start: np.ndarray
     value: np.ndarray
     node: np.ndarray
     column: np.ndarray

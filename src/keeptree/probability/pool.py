@@ -43,6 +43,11 @@ class Pool:
         names = tuple(self.names[k] for k in at)
         return names, Pool(names, self.weights[at], self.prior)
 
+    @property
+    def start(self):
+        """``logits`` of experts that all return the prior: shape (n_experts, n_classes)."""
+        return self.weights[:, None] * np.log(self.prior)
+
     def logits(self, opinions):
         """Weighted logarithms of the experts' probabilities, shape (n_experts, n, n_classes)."""
         return self.weights[:, None, None] * _logs(opinions, self.prior)

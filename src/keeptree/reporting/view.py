@@ -212,7 +212,10 @@ def _name(change):
 
 
 def _pushes(subject, encoded, towards):
-    """Contributions to the estimate of a class: the tests by attribute, and the other experts."""
+    """Contributions to the estimate of a class: the tests by attribute, and the other experts.
+
+    Tests are compared with the mean training case, the others with the class shares.
+    """
     parts = collect_contributions(subject, encoded, towards)
     if parts is None:
         return None

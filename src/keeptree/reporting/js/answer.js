@@ -6,6 +6,7 @@ import { minus } from "./numbers.js";
 import { cheapest } from "../../exporters/js/probability.js";
 
 const MOST_BARS = 3;
+const COMPARED = "In log-odds, compared with the average training case.";
 
 /** The name of the selected case and its true class. */
 export function drawTitle(data, state, seen) {
@@ -56,7 +57,7 @@ function drawOdds(data, p) {
 /** Why the tree decides this, what raises or lowers the estimate, what would change the decision. */
 export function drawWhy(data, seen, view) {
   const parts = [element("h3", "", "Why the tree decides ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
-  if (view.pushes) parts.push(element("h3", "", "What raises or lowers the estimate"), drawPushes(data, view.pushes));
+  if (view.pushes) parts.push(element("h3", "", "What raises or lowers the estimate"), line("note", COMPARED), drawPushes(data, view.pushes));
   if (view.such) parts.push(line("such", view.such));
   parts.push(element("h3", "", data.decides === "tree" ? "What would change the decision" : "What would change the tree's decision"), line("change", tellWay(view)));
   if (view.locked) parts.push(line("locked", view.locked));
@@ -94,7 +95,7 @@ function drawPushes(data, { class: towards, rows }) {
     body.append(element("tr", "", header(name), element("td", "", pushBar(value, most, slot)), element("td", "size", size)));
   }
   const head = element("thead", "", element("tr", "", element("td"), ways, element("td")));
-  return element("table", "pushes", element("caption", "hidden", "What raises or lowers our estimate, in log-odds"), head, body);
+  return element("table", "pushes", element("caption", "hidden", "What raises or lowers our estimate"), head, body);
 }
 
 function header(name) {

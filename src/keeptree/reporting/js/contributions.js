@@ -1,4 +1,5 @@
-// Contributions to an estimate in log-odds: the tests of the margin expert by attribute, and the other experts.
+// Contributions to an estimate in log-odds: the tests of the margin expert by attribute, compared with the mean
+// training case, and the other experts, compared with the class shares of the training sample.
 
 import { childShares, logOpinions } from "../../exporters/js/probability.js";
 
@@ -33,10 +34,12 @@ function oddsOf(logits, towards) {
 function addExperts(data, tree, model, x, towards, p, add) {
   const opinions = logOpinions(tree, model, x);
   const rest = p.map((value) => Math.log(value));
+  const prior = model.prior.map((value) => Math.log(value));
   model.names.forEach((name, k) => {
     opinions[k].forEach((value, c) => (rest[c] -= value));
     const told = EXPERTS[name === "soft" && averagesTrees(model.experts[k]) ? "similar" : name];
-    if (told) add(told, oddsOf(opinions[k], towards));
+    const added = opinions[k].map((value, c) => value - model.weights[k] * prior[c]);
+    if (told) add(told, oddsOf(added, towards));
     if (model.experts[k].kind === "margin") addTests(data, tree, model.experts[k], x, model.weights[k], towards, add);
   });
   if (model.softness !== null) add(EXPERTS.coherent, oddsOf(rest, towards));
