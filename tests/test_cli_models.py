@@ -815,6 +815,19 @@ def test_a_tree_without_tests_raises_a_warning_and_agreement_is_no_news(capsys):
     assert "agrees" not in told
 
 
+def test_a_report_on_a_tree_without_tests_advises_as_fit_does(capsys):
+    noise = np.random.default_rng(0).normal(size=(300, 2)).round(2)
+    rows = [f"{a},{b},{'bad' if k % 50 == 0 else 'good'}" for k, (a, b) in enumerate(noise)]
+    write("rare.csv", "\n".join(["a,b,y", *rows]))
+    assert main(["report", "rare.csv", "--target", "y"]) == 0
+    assert capsys.readouterr().err == (
+        "keeptree report: The tree has no tests, because C4.5 found none that is clearly better "
+        "than always deciding good, so every case gets the same decision and probability. To tell "
+        "cases apart, grow a larger tree with keeptree grow --criterion gini --pruning none "
+        "--no-collapse --max-leaves 20 and give it as --tree.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("n", "share", "shift"), [(500, 0.02, 0.5), (2000, 0.02, 1.0), (5000, 0.01, 0.7)]
 )

@@ -114,9 +114,21 @@ def count_text(cases):
     >>> count_text(12345.0), count_text(5.512), count_text(247.99999999999997)
     ('12,345', '5.5', '248')
     """
-    # Shares of a case may sum to slightly less than 1.
-    near = abs(cases - round(cases)) <= 1e-9 * abs(cases)
-    return f"{round(cases):,}" if near else f"{cases:,.1f}"
+    return f"{round(cases):,}" if _is_whole(cases) else f"{cases:,.1f}"
+
+
+def training_cases(weight):
+    """Return the number of training cases in a node, and whether they were weighted or divided.
+
+    Examples
+    --------
+    >>> training_cases(24.0), training_cases(1.0), training_cases(73.6)
+    ('24 training cases', '1 training case', '73.6 weighted cases')
+    """
+    told = count_text(weight)
+    if not _is_whole(weight):
+        return f"{told} weighted cases"
+    return f"{told} training case" + ("" if told == "1" else "s")
 
 
 def plural(number, one, many=None):
@@ -169,6 +181,11 @@ def between_text(low, high):
     ('between 91 and 99', 'between 0 and 20')
     """
     return f"between {floor(100 * low + 1e-9)} and {ceil(100 * high - 1e-9)}"
+
+
+def _is_whole(cases):
+    # Shares of a case may sum to slightly less than 1.
+    return abs(cases - round(cases)) <= 1e-9 * abs(cases)
 
 
 def _cut(text, room):

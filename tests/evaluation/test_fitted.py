@@ -86,6 +86,18 @@ def test_the_other_baseline_gives_the_opposite_verdict(cancer):
         assert entry["better"] is (None if verdict is None else not verdict)
 
 
+def test_few_cases_of_a_class_allow_no_verdict_on_probabilities(cancer):
+    models, X, y = cancer
+    rows = np.sort(np.append(np.flatnonzero(y == 1), np.flatnonzero(y == 0)[:3]))
+    comparison = compare_fitted(models, X[rows], y[rows])
+    found = entries(comparison)
+    assert [found["auc"][key] for key in ("low", "high", "p", "better")] == [None] * 4
+    assert found["auc"]["mean"] is not None
+    assert found["log_loss"]["better"] is None
+    assert "too few held-out cases of class 0 (3; at least 10" in str(comparison)
+    assert json.loads(json.dumps(comparison.to_dict()))["scarce"] == {"class": 0, "cases": 3}
+
+
 def test_costs_are_those_of_the_decisions(cancer):
     models, X, y = cancer
     matrix = np.array([[0.0, 5.0], [1.0, 0.0]])

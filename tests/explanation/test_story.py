@@ -586,3 +586,14 @@ def test_the_story_and_the_report_show_an_interval_that_contains_the_estimate(ca
         told = case["p"][np.argmax(case["p"]) if case["disagrees"] else case["decision"]]
         low, high = case["between"]
         assert low <= told <= high
+
+
+def test_counts_of_weighted_cases_are_not_called_training_cases():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.where(X[:, 0] + rng.normal(size=200) > 1.8, "died", "alive")
+    for weight, words in (("balanced", "weighted cases"), (None, "training cases")):
+        tree = DecisionTreeClassifier(max_leaf_nodes=4, class_weight=weight, random_state=0)
+        story = kt.explain(kt.keep(tree.fit(X, y)), X[0])
+        assert words in str(story)
+        assert ("training cases" in str(story)) == (weight is None)

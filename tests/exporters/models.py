@@ -89,6 +89,12 @@ MODELS = {
     "all columns": lambda tree: kt.KeptTreeClassifier(tree, columns="all"),
 }
 
+WEIGHTS = {
+    "kernel only": [0, 0, 1.1],
+    "no kernel": [0.3, 0.6, 0],
+    "margin and kernel": [0, 0.4, 0.6],
+}
+
 PAPERS = {
     "confdtree": kt.ConfDTreeClassifier,
     "distance": kt.DistanceKernelClassifier,
@@ -97,6 +103,15 @@ PAPERS = {
     "rank": kt.GeometricRankClassifier,
     "local rank": lambda tree: kt.GeometricRankClassifier(tree, "local", boundary="whole"),
 }
+
+
+@cache
+def weighted(weights):
+    """Return a model of numbers that averages similar trees, with other weights of the experts."""
+    X, y, learner = numbers()
+    model = kt.KeptTreeClassifier(learner).fit(X, y)
+    model.pool_ = replace(model.pool_, weights=np.array(WEIGHTS[weights], dtype=float))
+    return model
 
 
 @cache

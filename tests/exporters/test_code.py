@@ -20,7 +20,7 @@ from keeptree.exporters.nested_ifs import comment_text, identifiers
 from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
 from keeptree.tree import LEAF
-from tests.exporters.models import mixed_table, oblique, relabelled
+from tests.exporters.models import WEIGHTS, mixed_table, oblique, relabelled, weighted
 
 PROGRAMS = {"python": None, "javascript": "node", "c": "cc"}
 FORMATS = [
@@ -92,6 +92,28 @@ def compared(model, name, n=150):
 @pytest.mark.parametrize("kind", ["kept", "coherent"])
 def test_exported_code_agrees_with_python(kind, table, name):
     assert str(compared(made(kind, table), name)) == "equal on 150 of 150 rows"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_code_without_experts_of_weight_zero_agrees_with_python(weights, name):
+    assert str(compared(weighted(weights), name)) == "equal on 150 of 150 rows"
+
+
+@pytest.mark.parametrize(
+    ("weights", "absent"),
+    [
+        ("kernel only", {"soft_", "margin_"}),
+        ("no kernel", {"kernel_"}),
+        ("margin and kernel", {"soft_steep", "soft_values"}),  # margins share some functions
+    ],
+)
+def test_code_does_not_contain_experts_of_weight_zero(weights, absent):
+    from keeptree.exporters import c
+
+    every = "".join(c.write(subject_of(made("kept", "two"))).values())
+    written = "".join(c.write(subject_of(weighted(weights))).values())
+    assert all(name in every and name not in written for name in absent)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -14,7 +14,7 @@ from keeptree.explanation.subject import boundary_of
 from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
-from tests.exporters.models import costs_of, relabelled
+from tests.exporters.models import WEIGHTS, costs_of, relabelled, weighted
 from tests.exporters.small_trees import small_trees
 from tests.exporters.tables import hostile_table
 
@@ -100,6 +100,13 @@ def fitted():
         return known[data, model]
 
     return fit
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_a_graph_without_experts_of_weight_zero_agrees_with_python(weights):
+    found = differences(subject_of(weighted(weights)), n=100)
+    assert (found.labels, found.leaves) == (0, 0)
+    assert found.probability <= 1e-12
 
 
 @pytest.mark.parametrize("model", MODELS)

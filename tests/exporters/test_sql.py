@@ -18,7 +18,16 @@ from keeptree.exporters.sql.spelling import DIALECTS, Spelling
 from keeptree.exporters.subject import subject_of
 from keeptree.tree import LEAF
 from tests.exporters import postgres
-from tests.exporters.models import DATA, MODELS, PAPERS, fitted, mixed_table, relabelled
+from tests.exporters.models import (
+    DATA,
+    MODELS,
+    PAPERS,
+    WEIGHTS,
+    fitted,
+    mixed_table,
+    relabelled,
+    weighted,
+)
 
 sqlglot = pytest.importorskip("sqlglot")
 pytest.importorskip("duckdb")
@@ -40,6 +49,19 @@ def check(source, dialect, n=400):
 @pytest.mark.parametrize("model", [*MODELS, *(name for name in PAPERS if name != "separator")])
 def test_duckdb_agrees_with_python(model, data):
     check(fitted(model, data), "duckdb", 60 if model in WITH_KERNEL else 400)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_sql_without_experts_of_weight_zero_agrees_with_python(weights, tmp_path):
+    model = weighted(weights)
+    check(model, "duckdb", 40)
+    written = sql.write(subject_of(model), dialect="duckdb")
+    assert (".landmarks.sql" in written) == (weights != "no kernel")
+    assert ("soft_" in written[".sql"]) == (weights == "no kernel")
+
+
+def test_a_model_without_its_kernel_can_be_written_for_sqlite():
+    check(weighted("no kernel"), "sqlite", 40)
 
 
 @pytest.mark.parametrize("data", DATA)

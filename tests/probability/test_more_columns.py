@@ -83,6 +83,15 @@ def test_unknown_columns_are_refused(stump, columns):
         kt.KeptTreeClassifier(tree, columns="some").fit(X, y)
 
 
+def test_a_column_that_the_tree_was_not_fitted_on_cannot_be_added(stump):
+    X, y, tree = stump
+    wider = X.assign(sex="f")
+    with pytest.raises(ValueError, match="columns names 'sex', which the tree was not fitted on"):
+        kt.KeptTreeClassifier(tree, columns=["sex"]).fit(wider, y)
+    with pytest.raises(ValueError, match="leave it out"):
+        kt.KeptTreeClassifier(tree, columns="all").fit(wider, y)
+
+
 def test_constant_and_empty_columns_are_not_read(stump):
     X, y, tree = stump
     X = X.assign(c=1.0, d=np.nan)

@@ -161,6 +161,32 @@ def test_the_page_draws_the_contributions_that_python_wrote(
     assert values == pytest.approx([row["value"] for row in rows], abs=0.005001)
 
 
+@pytest.mark.parametrize(
+    ("weights", "bars"),
+    [
+        ((0.0, 0.4, 0.6), {"kernel", "tests"}),
+        ((0.5, 0.0, 0.6), {"similar", "kernel"}),
+        ((0.5, 0.6, 0.0), {"similar", "tests"}),
+    ],
+    ids=str,
+)
+def test_the_panel_agrees_with_python_if_an_expert_has_no_weight(weights, bars, opened, tmp_path):
+    X, y = breast()
+    model = kt.KeptTreeClassifier(_learner()).fit(X[:300], y[:300])
+    model.pool_ = replace(model.pool_, weights=np.array(weights))
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    tab, rows = opened(tmp_path / "page.html"), rows_about(model, X, 200)
+    check_agreement(tab, model, rows)
+    check_intervals(tab, model, rows)
+    assert "agree with Python" in tab.text("#agreement")
+    tab.page.click("#tab-whatif")
+    tab.settle()
+    why = " ".join(tab.run("() => document.getElementById('why').textContent").split())
+    told = {"kernel": "training cases like this one", "similar": "this tree and similar trees"}
+    for name, text in told.items():
+        assert (text in why) == (name in bars)
+
+
 def test_the_page_shows_the_intervals_of_a_calibrated_model(opened, tmp_path):
     X, y = breast()
     model = (

@@ -320,8 +320,16 @@ def test_a_distance_with_a_missing_value_is_marked_as_a_lower_bound(rows):
 def test_the_summary_claims_no_more_than_the_interval_allows(demo_data, gain, words):
     auc = demo_data["quality"]["metrics"]["auc"]
     changed = {**auc, "difference": {"value": 0.0, "low": gain[0], "high": gain[1]}}
-    data = {**demo_data, "quality": {"metrics": {"auc": changed}}}
+    data = {**demo_data, "quality": {"metrics": {"auc": changed}, "scarce": None}}
     assert words in tell_ranking(data)
+
+
+def test_no_ranking_is_called_better_on_a_single_case_of_a_class(demo_data):
+    scarce = {"class": 0, "cases": 1}
+    told = tell_ranking({**demo_data, "quality": {**demo_data["quality"], "scarce": scarce}})
+    label = demo_data["classes"][0]["label"]
+    assert told.startswith(f"There are too few held-out cases of {label} (1; at least 10")
+    assert "better" not in told
 
 
 def test_the_summary_contains_the_measured_figures(demo_data):

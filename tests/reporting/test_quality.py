@@ -71,6 +71,18 @@ def test_one_class_has_no_auc():
     assert auc["ours"] == {"value": None, "low": None, "high": None}
 
 
+@pytest.mark.parametrize(("deaths", "scarce"), [(1, {"class": 1, "cases": 1}), (10, None)])
+def test_the_auc_has_no_interval_on_a_few_cases_of_a_class(deaths, scarce):
+    # Resamples keep the same few cases, so their spread hides how much depends on these.
+    p, _ = sample(94)
+    quality = compare_metrics(p, p[::-1], np.repeat([0, 1], [94 - deaths, deaths]), 1)
+    assert quality["scarce"] == scarce
+    for found in quality["metrics"]["auc"].values():
+        assert found["value"] is not None
+        assert (found["low"] is None) == (deaths < 10)
+    assert quality["metrics"]["brier"]["ours"]["low"] is not None
+
+
 def test_a_large_sample_needs_no_matrix_of_pairs():
     p, truth = sample(20_000)  # 8,000 x 12,000 pairs would be 800 MB
     tracemalloc.start()

@@ -382,6 +382,18 @@ def test_the_page_says_if_all_cases_are_of_one_class(demo_data):
     )
 
 
+def test_no_score_is_called_better_on_too_few_cases_of_a_class(demo_data):
+    auc = {who: {**row, "low": None, "high": None} for who, row in
+           demo_data["quality"]["metrics"]["auc"].items()}  # fmt: skip
+    metrics = {**demo_data["quality"]["metrics"], "auc": auc}
+    quality = {**demo_data["quality"], "metrics": metrics, "scarce": {"class": 0, "cases": 3}}
+    html = render({**demo_data, "quality": quality})
+    assert "ours is better" in render(demo_data)
+    assert "ours is better" not in html
+    assert html.count('<span class="verdict">too few cases</span>') == 3
+    assert "to compare the rankings. Measured on 190 cases" in html
+
+
 def test_the_page_shows_who_signed_the_tree_and_if_the_signature_is_for_another_tree(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))

@@ -53,6 +53,16 @@ def test_without_held_out_cases_there_is_no_table(demo_data):
     assert "Page: /x/page.html" in text
 
 
+def test_an_auc_without_an_interval_has_no_interval_in_the_table(demo_data):
+    quality = demo_data["quality"]
+    auc = {
+        who: {**row, "low": None, "high": None} for who, row in quality["metrics"]["auc"].items()
+    }
+    data = {**demo_data, "quality": {**quality, "metrics": {**quality["metrics"], "auc": auc}}}
+    line = next(text for text in printed(data, width=100).splitlines() if text.startswith("AUC  "))
+    assert line.rstrip().endswith("-")
+
+
 def test_a_long_path_is_not_broken_into_lines(demo_data):
     out = io.StringIO()
     path = "/long" * 40 + "/page.html"

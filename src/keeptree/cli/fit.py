@@ -1,6 +1,5 @@
 """``keeptree fit``: fit a model to a data file and save it as JSON."""
 
-import warnings
 from pathlib import Path
 
 from keeptree.cli.command import (
@@ -15,12 +14,12 @@ from keeptree.cli.command import (
     read_options,
 )
 from keeptree.cli.costs import add_costs
-from keeptree.cli.growing import add_growing, advise_larger, choose_tree, given_growing
+from keeptree.cli.growing import add_growing, choose_tree, warn_without_tests
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.cli.summary import tell_classes, tree_size, tree_summary
 from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.progress import step, watch
-from keeptree.text import class_text, clean, plural
+from keeptree.text import plural
 
 
 def _arguments(parser):
@@ -93,41 +92,19 @@ def _run(options):
 
 def _warn_without_tests(model, options):
     """Warn if the tree is a single leaf, which decides every case alike."""
-    if model.tree_.n_leaves > 1:
+    tree = model.tree_
+    if tree.n_leaves > 1:
         return
-    same = "decision" if len(model.read_columns) else "decision and probability"
-    warnings.warn(
-        f"The tree has no tests{_tell_reason(model, options)}, so every case gets the same {same}. "
-        f"You can use the model as it is. {_advise_tests(options)}",
-        stacklevel=2,
-    )
-
-
-def _tell_reason(model, options):
-    """Return why C4.5 grew a tree without tests, unless the user limited or gave the tree."""
-    if options.tree or options.learner == "cart" or given_growing(options):
-        return ""
     from keeptree.data.labels import class_names
 
-    label = class_text(clean(class_names(model, model.tree_.classes)[model.tree_.label[0]]))
-    return f", because C4.5 found none that is clearly better than always deciding {label}"
-
-
-def _advise_tests(options):
-    """Return how to tell cases apart; how to grow a larger tree has been tried on the data."""
-    advice = []
-    if options.tree:
-        advice.append("keep another tree")
-    else:
-        with watch("Looking for a larger tree"):
-            larger = advise_larger(options)
-        if larger == "":
-            return "Even an unpruned tree has no tests; give more cases or other columns."
-        advice += [] if larger is None else [larger]
-    if options.method == "kept":
-        advice.append("let the probabilities use all columns (--method kept-all)")
-    advice = advice or ["give more cases or keep another tree"]
-    return f"To tell cases apart, {', or '.join(advice)}."
+    more = "let the probabilities use all columns (--method kept-all)"
+    warn_without_tests(
+        class_names(model, tree.classes)[tree.label[0]],
+        options,
+        same="decision" if len(model.read_columns) else "decision and probability",
+        use="You can use the model as it is. ",
+        others=[more] if options.method == "kept" else [],
+    )
 
 
 def _fit(options, tree):

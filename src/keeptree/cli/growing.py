@@ -1,8 +1,11 @@
 """Choose the tree of a command: keep a given one, or grow one with the given options."""
 
+import warnings
 from pathlib import Path
 
 from keeptree.cli.command import load_tree
+from keeptree.progress import watch
+from keeptree.text import class_text, clean
 
 _LEARNERS = ("c45", "cart")
 _OPTIONS = {  # parameter of the learners -> option
@@ -80,14 +83,61 @@ def choose_tree(options):
     return learner.set_params(**given)
 
 
-def advise_larger(options):
+def warn_without_tests(label, options, *, same, use="", others=()):
+    """Warn that the tree is a single leaf, and tell how to get one with tests.
+
+    Parameters
+    ----------
+    label : str
+        Display name of the class that the tree always decides.
+    options : Namespace
+        Options of the command.
+    same : str
+        What every case has in common.
+    use : str
+        Sentence on what the result is still good for, with a space at the end.
+    others : sequence of str
+        Other ways to tell cases apart.
+    """
+    warnings.warn(
+        f"The tree has no tests{_tell_reason(label, options)}, so every case gets the same {same}. "
+        f"{use}{_advise_tests(options, others)}",
+        stacklevel=2,
+    )
+
+
+def _tell_reason(label, options):
+    """Return why C4.5 grew a tree without tests, unless the user limited or gave the tree."""
+    if options.tree or options.learner == "cart" or given_growing(options):
+        return ""
+    always = class_text(clean(label))
+    return f", because C4.5 found none that is clearly better than always deciding {always}"
+
+
+def _advise_tests(options, others):
+    """Return how to tell cases apart; how to grow a larger tree has been tried on the data."""
+    advice = []
+    if options.tree:
+        advice.append("keep another tree")
+    else:
+        with watch("Looking for a larger tree"):
+            larger = _advise_larger(options)
+        if larger == "":
+            return "Even an unpruned tree has no tests; give more cases or other columns."
+        advice += [] if larger is None else [larger]
+    advice = [*advice, *others] or ["give more cases or keep another tree"]
+    return f"To tell cases apart, {', or '.join(advice)}."
+
+
+def _advise_larger(options):
     """Return how to grow a tree with tests from the same file, by the first way that succeeds.
 
     The advice is ``""`` if none does, and None if the file cannot be read a second time.
     """
     from keeptree.data.training import read_training
 
-    if not Path(options.data).is_file() or options.sample is not None or options.engine != "local":
+    elsewhere = getattr(options, "engine", "local") != "local"  # only fit has these two options
+    if not Path(options.data).is_file() or getattr(options, "sample", None) or elsewhere:
         return None
     X, y, _ = read_training(options.data, options.target, options.nominal, options.drop, warn=False)
     for advice, learner in _larger_learners(options):

@@ -11,7 +11,7 @@ from keeptree.cli.command import (
     output_path,
     print_json,
 )
-from keeptree.cli.growing import add_growing, check_not_growing, choose_tree
+from keeptree.cli.growing import add_growing, check_not_growing, choose_tree, warn_without_tests
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.output import require_extra
 from keeptree.progress import watch
@@ -70,6 +70,10 @@ def _run(options):
             nominal=options.nominal,
             drop=options.drop,
         )
+    tree = data["tree"]
+    if tree["n_leaves"] == 1 and not options.model:
+        always = data["classes"][tree["nodes"][0]["class"]]["label"]
+        warn_without_tests(always, options, same="decision and probability")
     print_result(data, options.json)
     if options.open:
         open_page(data["page"])

@@ -13,7 +13,7 @@ from keeptree.data.labels import label_codes, plain
 from keeptree.evaluation.experiment import ask
 from keeptree.evaluation.metrics import METRICS, QualityMetric, cost_metric
 from keeptree.evaluation.ranking import weighted_area
-from keeptree.evaluation.resampling import count_resamples, draw_weights
+from keeptree.evaluation.resampling import count_resamples, draw_weights, find_scarce, tell_scarce
 from keeptree.evaluation.significance import describe_differences
 from keeptree.evaluation.tables import SURE, aligned, finite, means_table, p_text, signed
 from keeptree.probability.costs import read_costs
@@ -92,6 +92,7 @@ def compare_fitted(
         baseline=baseline,
         metrics=metrics,
         values={name: {**losses[name], "auc": areas[name]} for name in models},
+        scarce=find_scarce(truth, len(labels)),
     )
 
 
@@ -114,6 +115,10 @@ class FittedComparison:
     values : dict of str to dict
         Model -> metric -> its value for each case; for the AUC, its value on the sample followed
         by those on the resamples; None if the model has no such metric.
+    scarce : dict or None
+        The rarest class with fewer than 10 cases, as its position ``class`` in the labels and its
+        number of ``cases``. Differences of the AUC then have no interval and no p-value, and only
+        the accuracy can be better or worse.
 
     Examples
     --------
@@ -132,6 +137,7 @@ class FittedComparison:
     baseline: str
     metrics: dict[str, QualityMetric]
     values: dict[str, dict[str, Any]]
+    scarce: dict[str, int] | None = None
 
     def numbers(self) -> list[str]:
         """Return the names of the metrics."""
@@ -153,8 +159,9 @@ class FittedComparison:
         differences : list of dict
             ``model``, ``metric``, ``mean`` (model minus baseline), ``low`` and ``high`` (95%
             interval), two-sided ``p``, and ``better``: whether the model is better (True) or worse
-            (False), or None if the interval contains 0. For the accuracy also ``only_model`` and
-            ``only_baseline``, the numbers of cases that only one of them decides correctly.
+            (False), or None if the interval contains 0 or a class is ``scarce``. For the accuracy
+            also ``only_model`` and ``only_baseline``, the numbers of cases that only one of them
+            decides correctly.
         """
         others = [model for model in self.models if model != self.baseline]
         return [self._difference(model, name) for model in others for name in self.metrics]
@@ -167,6 +174,7 @@ class FittedComparison:
                 "classes": self.labels,
                 "models": self.models,
                 "baseline": self.baseline,
+                "scarce": self.scarce,
                 "metrics": {
                     name: {"label": metric.label, "larger": metric.larger}
                     for name, metric in self.metrics.items()
@@ -194,6 +202,7 @@ class FittedComparison:
                 *aligned([_HEAD, *(self._row(entry) for entry in found)]),
                 "",
                 *(self._tell_decisions(entry) for entry in found if entry["metric"] == "accuracy"),
+                *self._tell_scarce(),
                 _NOTES,
             ]
         )
@@ -205,6 +214,10 @@ class FittedComparison:
             return {**entry, **dict.fromkeys(("mean", "low", "high", "p", "better"))}
         found = _resampled(ours - theirs) if name == "auc" else _paired(ours - theirs)
         entry |= {**found, "better": _is_better(found, self.metrics[name].larger)}
+        if self.scarce is not None and name != "accuracy":
+            entry["better"] = None
+            if name == "auc":
+                entry |= dict.fromkeys(("low", "high", "p"))
         if name == "accuracy":
             entry["only_model"] = won = int((ours > theirs).sum())
             entry["only_baseline"] = lost = int((theirs > ours).sum())
@@ -221,6 +234,11 @@ class FittedComparison:
             "-" if entry["low"] is None else " to ".join(ends),
             p_text(entry["p"]),
         ]
+
+    def _tell_scarce(self):
+        if self.scarce is None:
+            return []
+        return [tell_scarce(str(self.labels[self.scarce["class"]]), self.scarce["cases"])]
 
     def _tell_decisions(self, entry):
         won, lost = (plural(entry[key], "case") for key in ("only_model", "only_baseline"))

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from keeptree.text import class_text, clean
+
+_ENOUGH = 10  # cases of a class; with fewer, resamples hide how much depends on which they are
 _MOST, _FEWEST = 2000, 200
 _WORK = 40_000_000  # cases x classes x resamples; larger data get fewer resamples
 _BLOCK = 2_000_000  # weights in memory at a time
@@ -16,6 +19,50 @@ def count_resamples(work):
     (2000, 400, 200)
     """
     return int(np.clip(_WORK // work, _FEWEST, _MOST))
+
+
+def find_scarce(truth, n_classes):
+    """Return the rarest class with too few cases to compare rankings, with its number of cases.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n,)
+        Codes of the true classes.
+    n_classes : int
+        Number of classes; those that do not occur are not part of a ranking.
+
+    Returns
+    -------
+    scarce : dict or None
+        ``class`` and ``cases``, or None if every class that occurs has enough cases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> find_scarce(np.repeat([0, 1], [93, 1]), 2)
+    {'class': 1, 'cases': 1}
+    """
+    cases = np.bincount(truth, minlength=n_classes)
+    found = np.flatnonzero((cases > 0) & (cases < _ENOUGH))
+    if not len(found) or cases.max() == len(truth):
+        return None
+    rarest = found[cases[found].argmin()]
+    return {"class": int(rarest), "cases": int(cases[rarest])}
+
+
+def tell_scarce(label, cases):
+    """Return the sentence on a class that has too few cases to compare rankings.
+
+    Examples
+    --------
+    >>> tell_scarce("died", 1)
+    'There are too few held-out cases of died (1; at least 10 are needed) to compare the rankings.'
+    """
+    name = class_text(clean(label))
+    return (
+        f"There are too few held-out cases of {name} ({cases}; at least {_ENOUGH} are needed) to "
+        "compare the rankings."
+    )
 
 
 def draw_weights(n, resamples, random_state=0):

@@ -12,6 +12,7 @@ from keeptree.text import (
     of_class_text,
     plain_number,
     plural,
+    training_cases,
 )
 
 _TESTS = ("test", "column")  # kinds of contributions to the margins
@@ -127,7 +128,7 @@ def leaves(data):
         share = f", for {leaf['share']:.0%} of the case" if several else ""
         lines.append(
             f"Leaf {leaf['node']}{share}: {class_text(clean(data['names'][leaf['class']]))}; "
-            f"{_cases(leaf['cases'])}{': ' + held if named else ''}."
+            f"{training_cases(leaf['cases'])}{': ' + held if named else ''}."
         )
     if len(data["leaves"]) > _MOST:
         lines.append(f"And {plural(len(data['leaves']) - _MOST, 'other leaf', 'other leaves')}.")
@@ -307,8 +308,3 @@ def _step_distance(step, unit):
 
 def _far(value, unit):
     return None if value is None else f"{plain_number(value, 2)} {unit}"
-
-
-def _cases(weight):
-    words = "training case" if weight == 1 else "training cases"
-    return f"{count_text(weight)} {words}"

@@ -63,11 +63,11 @@ def plain_model(model, place):
         and missing coordinates left out of d², in float32 with every product and sum rounded;
         then, in float64, plus ``pseudo * prior``, and divided by the sum over the classes.
     ``pool``
-        ``experts`` of the kinds above with their ``names``: softmax of the sum over the experts of
-        ``weights * log((1 - share) * p + share * prior)``. Unless ``softness`` is None the tree's
-        class is then made the largest: its margin m, the logarithm of its probability over the
-        largest other one, becomes ``(m + sqrt(m² + softness²)) / 2``, the others keep their
-        proportions. ``rows`` is the number of landmarks.
+        ``experts`` of the kinds above with their ``names``, without those of weight 0: softmax of
+        the sum over the experts of ``weights * log((1 - share) * p + share * prior)``. Unless
+        ``softness`` is None the tree's class is then made the largest: its margin m, the logarithm
+        of its probability over the largest other one, becomes ``(m + sqrt(m² + softness²)) / 2``,
+        the others keep their proportions. ``rows`` is the number of landmarks.
     ``confdtree``
         ``values`` of the leaf, corrected on the way to the root by the ``checks`` of the tests (by
         number, as text). The class of the largest probability (of those within 1e-12 the first
@@ -148,15 +148,16 @@ def _only_expert(model, place):
 
 def _pool(model, place):
     experts = {"soft": model.soft_, "margin": model.margin_, "kernel": model.kernel_}
+    names, pool = model.pool_.used
     return {
         "kind": "pool",
-        "names": list(model.pool_.names),
-        "experts": [plain_model(experts[name], place) for name in model.pool_.names],
-        "weights": model.pool_.weights.tolist(),
-        "prior": model.pool_.prior.tolist(),
+        "names": list(names),
+        "experts": [plain_model(experts[name], place) for name in names],
+        "weights": pool.weights.tolist(),
+        "prior": pool.prior.tolist(),
         "share": SHARE,
         "softness": SOFTNESS if model.coherent else None,
-        "rows": len(model.kernel_.landmarks),
+        "rows": len(model.kernel_.landmarks) if "kernel" in names else 0,
     }
 
 

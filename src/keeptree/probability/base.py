@@ -246,7 +246,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
                 raise ValueError("X has no rows; give at least one row of each class.")
             return validate_data(self, X, skip_check_array=True)
         if is_kept(self.estimator):
-            check_columns(X, self.estimator)
+            check_columns(X, self.estimator, getattr(self, "columns", ()))
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
         return validate_numbers(self, X, finite)
 
@@ -254,7 +254,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         """Set ``tree_``, ``classes_`` and the transformers that come before the tree."""
         model = self.estimator
         if is_kept(model):
-            check_columns(X, model)
+            check_columns(X, model, getattr(self, "columns", ()))
         else:
             with step("Growing the tree"):
                 model = fit_learner(unfitted_learner(model), X, y, sample_weight)

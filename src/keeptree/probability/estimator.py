@@ -59,13 +59,25 @@ def allows_missing(estimator):
     return get_tags(unfitted_learner(None) if estimator is None else estimator).input_tags.allow_nan
 
 
-def check_columns(X, model):
-    """Raise an error unless X has the columns of the kept model, with the same names and order."""
+def check_columns(X, model, named=()):
+    """Raise an error unless X has the columns of the kept model, with the same names and order.
+
+    ``named`` is the parameter ``columns``. The advice to leave a column out would not help someone
+    who asks for it.
+    """
     names = comparable_names(model.select(X) if isinstance(model, Tree) else X)
     source = model.feature_names if isinstance(model, Tree) else None
     expected = getattr(model, "feature_names_in_", source)
     if names is None or expected is None or tuple(expected) == names:
         return
+    asked = () if isinstance(named, str) else (name for name in named if isinstance(name, str))
+    for name in asked:
+        if name in names and name not in expected:
+            raise ValueError(
+                f"columns names {name!r}, which the tree was not fitted on; fit the tree with this "
+                "column, too, before you keep it (text in a pipeline with an encoder), or leave it "
+                "out of columns and X."
+            )
     raise ValueError(names_differ(names, tuple(expected)))
 
 

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_curve
 
 from keeptree.evaluation.ranking import auc, weighted_area
 from keeptree.evaluation.reliability import quantile_bins
-from keeptree.evaluation.resampling import count_resamples, draw_weights
+from keeptree.evaluation.resampling import count_resamples, draw_weights, find_scarce
 from keeptree.progress import step
 
 # Metric -> name, whether larger is better; all are shown with three decimals.
@@ -73,7 +73,9 @@ def compare_metrics(ours, leaves, truth, positive):
     -------
     quality : dict
         ``resamples``, and for each of the ``metrics`` ``ours``, ``leaves`` and ``difference``,
-        each with ``value``, ``low`` and ``high``.
+        each with ``value``, ``low`` and ``high``. ``scarce`` is the class with too few cases to
+        compare the rankings, as in :func:`~keeptree.evaluation.resampling.find_scarce`; the AUC
+        then has no intervals.
     """
     n, n_classes = ours.shape
     measured = [_weighted_metrics(p, truth, positive) for p in (ours, leaves)]
@@ -85,7 +87,11 @@ def compare_metrics(ours, leaves, truth, positive):
         key: {name: _interval(found[at, 0], found[at, 1:]) for name, found in rows.items()}
         for at, key in enumerate(SHOWN_METRICS)
     }
-    return {"resamples": resamples, "metrics": metrics}
+    scarce = find_scarce(truth, n_classes)
+    if scarce is not None:
+        for found in metrics["auc"].values():
+            found.update(low=None, high=None)
+    return {"resamples": resamples, "scarce": scarce, "metrics": metrics}
 
 
 def single_metrics(p, truth, positive):

@@ -2,6 +2,7 @@
 
 import re
 
+from keeptree.evaluation.resampling import tell_scarce
 from keeptree.text import class_text, plural
 
 _PLAIN = re.compile(r"(?!(no|yes|not|none|true|false)$)[^\W\d][\w -]*", re.I)  # read as names
@@ -66,6 +67,9 @@ def tell_ranking(data):
     auc = data["quality"]["metrics"]["auc"]
     if auc["difference"]["value"] is None:
         return "All cases belong to one class, so there is no ranking to measure."
+    scarce = data["quality"]["scarce"]
+    if scarce is not None:
+        return tell_scarce(data["classes"][scarce["class"]]["label"], scarce["cases"])
     words = {
         "better": "Our estimates rank the cases better than the tree's own percentages",
         "worse": "Our estimates rank these cases worse than the tree's own percentages",

@@ -85,8 +85,10 @@ def _table(metrics):
         row, cells = metrics[key], ["-"] * 4
         if row["difference"]["value"] is not None:
             ours, leaves = (f"{row[who]['value']:.3f}" for who in ("ours", "leaves"))
-            value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
-            cells = [ours, leaves, value, f"{low} to {high}"]
+            difference = row["difference"]
+            cells = [ours, leaves, signed(difference["value"]), "-"]
+            if difference["low"] is not None:
+                cells[-1] = f"{signed(difference['low'])} to {signed(difference['high'])}"
         rows.append([name, *cells])
     return make_table(["", "Our estimate", "The tree's own", "Difference", "95% interval"], rows)
 

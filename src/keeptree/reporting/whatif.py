@@ -7,7 +7,7 @@ from keeptree.exporters.code import text_arrays
 from keeptree.exporters.plain import plain_tree
 from keeptree.exporters.plain_model import plain_model
 from keeptree.probability.case_spread import FEW, LEAST_EVIDENCE, NEIGHBOURS, REFITS
-from keeptree.probability.kept import EXPERTS, KeptTreeClassifier
+from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.progress import step
 
 MOST_NUMBERS = 300_000  # maximum number of values of training rows in a file: about 1.6 MB
@@ -40,11 +40,12 @@ def collect_whatif(model, boundary, attributes, rows=True):
     if model.tree_.has_oblique:  # the page computes no weighted sums
         return dict.fromkeys(("tree", "metric", "model", "interval"))
     place = {attribute["column"]: at for at, attribute in enumerate(attributes)}
+    scored = _model(model, place, rows)
     return {
         "tree": plain_tree(model.tree_, place),
         "metric": _metric(boundary, model.observed_, list(place)),
-        "model": _model(model, place, rows),
-        "interval": _interval(model),
+        "model": scored,
+        "interval": _interval(model, scored),
     }
 
 
@@ -59,7 +60,7 @@ def tell_missing_model(model, rows):
     return f"This page cannot compute the probability of a changed case for {type(model).__name__}."
 
 
-def _interval(model):
+def _interval(model, scored):
     """Data that ``js/interval.js`` needs for the interval of a probability."""
     if getattr(model, "interval_kind", None) == "case":
         z, variance = float(norm.ppf((1 + CONFIDENCE) / 2)), model.spread_.variance
@@ -70,7 +71,7 @@ def _interval(model):
             "neighbours": NEIGHBOURS,
             "few": FEW,
             "evidence": LEAST_EVIDENCE,
-            "kernel": EXPERTS.index("kernel"),
+            "kernel": None if scored is None else scored["names"].index("kernel"),
         }
     if getattr(model, "interval_kind", None) is None:
         return None
@@ -103,4 +104,9 @@ def _model(model, place, rows):
         not rows or model.kernel_.landmarks.size > MOST_NUMBERS
     ):
         return None
-    return text_arrays(plain_model(model, place)) if hasattr(model, "predict_proba") else None
+    plain = plain_model(model, place) if hasattr(model, "predict_proba") else None
+    if plain is not None and plain["kind"] == "pool" and "kernel" not in plain["names"]:
+        plain["names"].append("kernel")  # weighs nothing, but the interval counts similar cases
+        plain["experts"].append(plain_model(model.kernel_, place))
+        plain["weights"].append(0.0)
+    return text_arrays(plain)
