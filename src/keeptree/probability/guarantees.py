@@ -135,7 +135,7 @@ class Guarantees(Savable):
         Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
         ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
         guide shows the coverage measured where the truth is known. At a level of 90 %, it was
-        92 % to 97 % on average, by kind of problem, but lower in some problems. It is lowest if the
+        92 % to 98 % on average, by kind of problem, but lower in some problems. It is lowest if the
         truth has a step.
 
         Examples
