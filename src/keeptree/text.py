@@ -107,14 +107,15 @@ def number_text(value, precision=6):
 
 
 def count_text(cases):
-    """Return a number of cases, with one decimal for fractional cases.
+    """Return a number of cases, with one decimal for fractional cases unless it is 0.
 
     Examples
     --------
-    >>> count_text(12345.0), count_text(5.512), count_text(247.99999999999997)
-    ('12,345', '5.5', '248')
+    >>> count_text(12345.0), count_text(5.512), count_text(247.99999999999997), count_text(266.96)
+    ('12,345', '5.5', '248', '267')
     """
-    return f"{round(cases):,}" if _is_whole(cases) else f"{cases:,.1f}"
+    tenths = f"{cases:,.1f}"
+    return tenths.removesuffix(".0") if cases >= 0.05 or _is_whole(cases) else tenths
 
 
 def training_cases(weight):

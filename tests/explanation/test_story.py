@@ -503,6 +503,14 @@ def test_a_value_on_a_threshold_is_said_to_be_on_it_and_not_at_a_distance_of_0(c
     )
 
 
+def test_markdown_numbers_the_tests_of_the_path(cancer):
+    X, y, tree = cancer
+    text = kt.explain(kt.SmoothedTreeClassifier(tree).fit(X, y), X.iloc[3]).markdown
+    part = text.partition("The path through the tree")[2].split("\n\n")[1].splitlines()
+    assert len(part) > 1
+    assert [line.split()[0] for line in part] == [f"{k}." for k in range(1, len(part) + 1)]
+
+
 def test_markdown_lists_contributions_below_their_headings(cancer):
     X, y, tree = cancer
     text = kt.explain(kt.KeptTreeClassifier(tree).fit(X, y), X.iloc[3]).markdown

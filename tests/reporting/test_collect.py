@@ -28,7 +28,7 @@ from keeptree.reporting.render import render
 from keeptree.reporting.report import report
 from keeptree.reporting.summary import tell_ranking
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
-from keeptree.reporting.words import rows_text
+from keeptree.reporting.words import rows_text, tell_neighbours
 from keeptree.tree import Tree
 
 
@@ -330,6 +330,15 @@ def test_no_ranking_is_called_better_on_a_single_case_of_a_class(demo_data):
     label = demo_data["classes"][0]["label"]
     assert told.startswith(f"There are too few held-out cases of {label} (1; at least 10")
     assert "better" not in told
+
+
+@pytest.mark.parametrize(("label", "happened"), [("died", 1), ("died", 0), ("class 1", 12)])
+def test_outcomes_of_similar_cases_are_told_for_labels_of_any_kind(label, happened):
+    group = {"from": 0.04, "to": 0.08, "cases": 12, "happened": happened}
+    assert tell_neighbours(0.05, label, [group]) == (
+        "Of 12 cases that the tree had not seen and that had an estimate of 4 to 8 in 100, the "
+        f"outcome was {label} for {happened}."
+    )
 
 
 def test_the_summary_contains_the_measured_figures(demo_data):

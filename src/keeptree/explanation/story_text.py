@@ -228,8 +228,8 @@ def story_markdown(data):
     blocks = []
     for title, lines, numbered in _sections(data):
         if title:
-            mark = "1. " if numbered else "- "
-            blocks += [f"**{title}**", "\n".join(_markdown_item(mark, line) for line in lines)]
+            marks = [f"{k}. " if numbered else "- " for k in range(1, len(lines) + 1)]
+            blocks += [f"**{title}**", "\n".join(map(_markdown_item, marks, lines))]
         else:
             blocks += map(escape_markdown, lines)
     return "\n\n".join(blocks)

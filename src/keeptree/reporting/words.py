@@ -51,10 +51,9 @@ def tell_neighbours(p, label, bins):
     found, n = around[-1], around[-1]["cases"]
     ends = [in_hundred(found[end]).removesuffix(" in 100") for end in ("from", "to")]
     said = f"{ends[0]} to {ends[1]} in 100" if ends[0] != ends[1] else f"{ends[0]} in 100"
-    happened = "1 was" if found["happened"] == 1 else f"{found['happened']:,} were"
     return (
         f"Of {plural(n, 'case')} that the tree had not seen and that had an estimate of {said}, "
-        f"{happened} {label}."
+        f"the outcome was {label} for {found['happened']:,}."
     )
 
 

@@ -93,10 +93,8 @@ export function grouped(whole) {
 
 /** A number of cases: whole, or with one decimal. */
 export function countText(cases) {
-  const near = Math.abs(cases - Math.round(cases)) <= 1e-9 * Math.abs(cases); // shares may add up to almost a case
-  if (near) return grouped(Math.round(cases));
   const [whole, part] = fixed(cases, 1).split(".");
-  return `${grouped(whole)}.${part}`;
+  return part === "0" && (cases >= 0.05 || cases === 0) ? grouped(whole) : `${grouped(whole)}.${part}`;
 }
 
 export function minus(text) {

@@ -121,8 +121,7 @@ export function tellNeighbours(p, label, bins) {
   if (!bin || bin.to - bin.from > ALIKE) return "";
   const [from, to] = [bin.from, bin.to].map((share) => inHundred(share).replace(" in 100", ""));
   const said = from === to ? `${from} in 100` : `${from} to ${to} in 100`;
-  const happened = bin.happened === 1 ? "1 was" : `${grouped(bin.happened)} were`;
-  return `Of ${grouped(bin.cases)} ${bin.cases === 1 ? "case" : "cases"} that the tree had not seen and that had an estimate of ${said}, ${happened} ${label}.`;
+  return `Of ${grouped(bin.cases)} ${bin.cases === 1 ? "case" : "cases"} that the tree had not seen and that had an estimate of ${said}, the outcome was ${label} for ${grouped(bin.happened)}.`;
 }
 
 /** The estimate after a change, with a hint if another class is more probable. */
