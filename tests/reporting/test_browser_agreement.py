@@ -164,9 +164,9 @@ def test_the_page_draws_the_contributions_that_python_wrote(
 @pytest.mark.parametrize(
     ("weights", "bars"),
     [
-        ((0.0, 0.4, 0.6), {"kernel", "tests"}),
-        ((0.5, 0.0, 0.6), {"similar", "kernel"}),
-        ((0.5, 0.6, 0.0), {"similar", "tests"}),
+        ((0.0, 0.4, 0.6), ("kernel", "tests")),
+        ((0.5, 0.0, 0.6), ("similar", "kernel")),
+        ((0.5, 0.6, 0.0), ("similar", "tests")),
     ],
     ids=str,
 )
