@@ -21,8 +21,8 @@ class Scaled:
         self.unit = np.where(high > self.low, high - self.low, 1.0)
 
     def rows(self, X):
-        """Return the scaled columns of some rows."""
-        return (X[:, self.columns] - self.low) / self.unit
+        """Return the scaled columns of some rows in float32, so that no tree converts them again."""
+        return ((X[:, self.columns] - self.low) / self.unit).astype(np.float32)
 
     def split(self, node, column, threshold, missing):
         """Return a split of a scaled column as one of the sample's columns.
