@@ -21,7 +21,7 @@ class Scaled:
         self.unit = np.where(high > self.low, high - self.low, 1.0)
 
     def rows(self, X):
-        """Return the scaled columns of some rows in float32, so that no tree converts them again."""
+        """Return the scaled columns of rows in float32, so that no tree converts them again."""
         return ((X[:, self.columns] - self.low) / self.unit).astype(np.float32)
 
     def split(self, node, column, threshold, missing):
