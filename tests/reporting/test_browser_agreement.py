@@ -1,5 +1,6 @@
 """The page computes the same class, probability and nearest change as Python."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -323,6 +324,16 @@ def test_the_script_draws_the_same_contributions_as_python(table, options, opene
         values = {name: float(told.replace("−", "-")) for name, told in found}
         wanted = {row["name"]: row["value"] for row in view["pushes"]["rows"]}
         assert values == pytest.approx(wanted, abs=0.005 + 1e-9)
+
+
+@pytest.mark.parametrize("java_script_enabled", [True, False])
+def test_the_page_calls_fractional_counts_weighted_cases(java_script_enabled, opened, tmp_path):
+    X, y = breast()
+    balanced = DecisionTreeClassifier(max_leaf_nodes=6, class_weight="balanced", random_state=0)
+    model = kt.KeptTreeClassifier(balanced).fit(X[:300], y[:300])
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    told = opened(tmp_path / "page.html", java_script_enabled=java_script_enabled)
+    assert re.search(r"Its leaf contains [\d.]+ weighted cases", told.page.text_content("#why"))
 
 
 def test_the_page_shows_the_decision_by_cost_beside_the_tree(opened, tmp_path):

@@ -14,7 +14,15 @@ from keeptree.explanation.path import collect_path
 from keeptree.explanation.unseen import name_unseen, with_labels
 from keeptree.explanation.wording import join, tell_estimate, tell_number
 from keeptree.exporters.plain import read_columns
-from keeptree.text import class_text, clean, count_text, of_class_text, plain_number, plural
+from keeptree.text import (
+    class_text,
+    clean,
+    count_text,
+    of_class_text,
+    plain_number,
+    plural,
+    training_cases,
+)
 
 NEAR = 0.2  # in the metric, as in keeptree.explain
 _MOST_PUSHES, _LEAST_PUSH = 6, 0.005  # number of bars; values below this round to 0.00
@@ -141,7 +149,7 @@ def tell_leaf(tree, leaves, names):
     labels = [clean(name) for name in names]
     named = [f"{count_text(counts[k])} {of_class_text(labels[k])}" for k in order if counts[k] > 0]
     tied = int(np.count_nonzero(counts == counts.max()))
-    held = f"{count_text(cases)} training {'case' if cases == 1 else 'cases'}"
+    held = training_cases(cases)
     if len(named) == 1:
         label = labels[order[0]]
         held += f", of {class_text(label)}" if cases == 1 else f", all {of_class_text(label)}"

@@ -97,6 +97,13 @@ export function countText(cases) {
   return part === "0" && (cases >= 0.05 || cases === 0) ? grouped(whole) : `${grouped(whole)}.${part}`;
 }
 
+/** A number of training cases; fractions come from weights or missing values. */
+export function trainingCases(cases) {
+  const told = countText(cases);
+  if (Math.abs(cases - Math.round(cases)) > 1e-9 * Math.abs(cases)) return `${told} weighted cases`;
+  return `${told} training ${told === "1" ? "case" : "cases"}`;
+}
+
 export function minus(text) {
   return text.replaceAll("-", "−");
 }

@@ -1,6 +1,6 @@
 // Texts about a case, the same as in keeptree.reporting.view, without touching the document.
 
-import { countText, plainNumber, tellNumber } from "./numbers.js";
+import { countText, plainNumber, tellNumber, trainingCases } from "./numbers.js";
 import { isNominal } from "../../exporters/js/tree.js";
 import { costAcross } from "./nearest.js";
 import { probability } from "../../exporters/js/probability.js";
@@ -104,7 +104,7 @@ function tellLeaf(data, leaves) {
   const named = order.filter((c) => counts[c] > 0).map((c) => `${countText(counts[c])} ${ofClass(data.classes[c].label)}`);
   const most = Math.max(...counts);
   const tied = counts.filter((count) => count === most).length;
-  let held = `${countText(cases)} training ${cases === 1 ? "case" : "cases"}`;
+  let held = trainingCases(cases);
   if (named.length === 1) held += cases === 1 ? `, of ${classText(data.classes[order[0]].label)}` : `, all ${ofClass(data.classes[order[0]].label)}`;
   else if (named.length === 2 && tied === 2) held += `, ${countText(most)} of each class`;
   else if (named.length) {
