@@ -70,7 +70,7 @@ def check_columns(X, model, named=()):
     expected = getattr(model, "feature_names_in_", source)
     if names is None or expected is None or tuple(expected) == names:
         return
-    asked = () if isinstance(named, str) else (name for name in named if isinstance(name, str))
+    asked = () if isinstance(named, str) else (str(name) for name in named if isinstance(name, str))
     for name in asked:
         if name in names and name not in expected:
             raise ValueError(
