@@ -828,6 +828,16 @@ def test_a_report_on_a_tree_without_tests_advises_as_fit_does(capsys):
     )
 
 
+def test_how_a_file_was_read_is_told_once_if_larger_trees_are_tried(capsys):
+    rows = [f"{k % 7};{k % 5},5;{'bad' if k % 50 == 0 else 'good'}" for k in range(300)]
+    write("rare.csv", "\n".join(["a;b;y", *rows]))
+    for command in (["fit", "--out", "leaf.json"], ["report"]):
+        assert main([command[0], "rare.csv", "--target", "y", *command[1:]]) == 0
+        told = capsys.readouterr().err
+        assert "The tree has no tests" in told
+        assert told.count("with decimal commas") == 1
+
+
 @pytest.mark.parametrize(
     ("n", "share", "shift"), [(500, 0.02, 0.5), (2000, 0.02, 1.0), (5000, 0.01, 0.7)]
 )

@@ -134,12 +134,16 @@ def _advise_larger(options):
 
     The advice is ``""`` if none does, and None if the file cannot be read a second time.
     """
+    from keeptree.data.files import ReadingNotice
     from keeptree.data.training import read_training
 
     elsewhere = getattr(options, "engine", "local") != "local"  # only fit has these two options
     if not Path(options.data).is_file() or getattr(options, "sample", None) or elsewhere:
         return None
-    X, y, _ = read_training(options.data, options.target, options.nominal, options.drop, warn=False)
+    columns = options.target, options.nominal, options.drop
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingNotice)  # the user has been told
+        X, y, _ = read_training(options.data, *columns, warn=False)
     for advice, learner in _larger_learners(options):
         if learner.fit(X, y).tree_.n_leaves > 1:
             return advice
