@@ -823,9 +823,25 @@ def test_a_report_on_a_tree_without_tests_advises_as_fit_does(capsys):
     assert capsys.readouterr().err == (
         "keeptree report: The tree has no tests, because C4.5 found none that is clearly better "
         "than always deciding good, so every case gets the same decision and probability. To tell "
-        "cases apart, grow a larger tree with keeptree grow --criterion gini --pruning none "
-        "--no-collapse --max-leaves 20 and give it as --tree.\n"
+        "cases apart, grow a larger tree on other cases with keeptree grow --criterion gini "
+        "--pruning none --no-collapse --max-leaves 20 and give it as --tree.\n"
     )
+
+
+def test_the_advice_of_a_report_has_been_tried_on_the_cases_that_grow_its_tree(capsys):
+    """Weaker pruning grows a tree with tests on all cases here, but not on two thirds of them."""
+    rng = np.random.default_rng(15)
+    X, rare = rng.normal(size=(300, 3)).round(2), rng.random(300) < 0.06
+    X[rare, 0] += 1
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=np.where(rare, "bad", "good"))
+    frame.to_csv("part.csv", index=False)
+    larger = kt.C45Classifier(confidence_factor=1).fit(frame[list("abc")], frame["y"])
+    assert larger.tree_.n_leaves > 1
+    report = ["report", "part.csv", "--target", "y"]
+    assert main([*report, "--confidence-factor", "1"]) == 0
+    assert "The tree has no tests" in capsys.readouterr().err
+    assert main(report) == 0
+    assert "--confidence-factor" not in capsys.readouterr().err
 
 
 def test_how_a_file_was_read_is_told_once_if_larger_trees_are_tried(capsys):

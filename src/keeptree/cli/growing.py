@@ -83,7 +83,7 @@ def choose_tree(options):
     return learner.set_params(**given)
 
 
-def warn_without_tests(label, options, *, same, use="", others=()):
+def warn_without_tests(label, options, *, same, use="", others=(), holds_out=False):
     """Warn that the tree is a single leaf, and tell how to get one with tests.
 
     Parameters
@@ -98,10 +98,13 @@ def warn_without_tests(label, options, *, same, use="", others=()):
         Sentence on what the result is still good for, with a space at the end.
     others : sequence of str
         Other ways to tell cases apart.
+    holds_out : bool, default=False
+        Whether the command grows the tree on a part of the cases and measures it on the others, as
+        ``keeptree report`` does. A tree that is given must then come from other cases.
     """
     warnings.warn(
         f"The tree has no tests{_tell_reason(label, options)}, so every case gets the same {same}. "
-        f"{use}{_advise_tests(options, others)}",
+        f"{use}{_advise_tests(options, others, holds_out)}",
         stacklevel=2,
     )
 
@@ -114,14 +117,14 @@ def _tell_reason(label, options):
     return f", because C4.5 found none that is clearly better than always deciding {always}"
 
 
-def _advise_tests(options, others):
+def _advise_tests(options, others, holds_out):
     """Return how to tell cases apart; how to grow a larger tree has been tried on the data."""
     advice = []
     if options.tree:
         advice.append("keep another tree")
     else:
         with watch("Looking for a larger tree"):
-            larger = _advise_larger(options)
+            larger = _advise_larger(options, holds_out)
         if larger == "":
             return "Even an unpruned tree has no tests; give more cases or other columns."
         advice += [] if larger is None else [larger]
@@ -129,8 +132,8 @@ def _advise_tests(options, others):
     return f"To tell cases apart, {', or '.join(advice)}."
 
 
-def _advise_larger(options):
-    """Return how to grow a tree with tests from the same file, by the first way that succeeds.
+def _advise_larger(options, holds_out):
+    """Return how to grow a tree with tests, by the first way that succeeds on the same cases.
 
     The advice is ``""`` if none does, and None if the file cannot be read a second time.
     """
@@ -144,19 +147,24 @@ def _advise_larger(options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingNotice)  # the user has been told
         X, y, _ = read_training(options.data, *columns, warn=False)
-    for advice, learner in _larger_learners(options):
+    if holds_out:
+        from keeptree.reporting.from_data import hold_out
+
+        (X, _, y, _), _ = hold_out(X, y)
+    for advice, learner in _larger_learners(options, holds_out):
         if learner.fit(X, y).tree_.n_leaves > 1:
             return advice
     return ""
 
 
-def _larger_learners(options):
+def _larger_learners(options, holds_out):
     """Yield advice and the learner that follows it."""
     from keeptree.learners.c45 import C45Classifier
 
     if options.learner != "cart" and options.confidence_factor != 1:
         given = {**given_growing(options), "confidence_factor": 1}
         yield "prune less (--confidence-factor 1)", C45Classifier(**given)
+    where = " on other cases" if holds_out else ""
     for text, parameters in _LARGER.items():
-        advice = f"grow a larger tree with keeptree grow {text} and give it as --tree"
+        advice = f"grow a larger tree{where} with keeptree grow {text} and give it as --tree"
         yield advice, C45Classifier(**parameters)

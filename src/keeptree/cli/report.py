@@ -73,7 +73,7 @@ def _run(options):
     tree = data["tree"]
     if tree["n_leaves"] == 1 and not options.model:
         always = data["classes"][tree["nodes"][0]["class"]]["label"]
-        warn_without_tests(always, options, same="decision and probability")
+        warn_without_tests(always, options, same="decision and probability", holds_out=True)
     print_result(data, options.json)
     if options.open:
         open_page(data["page"])

@@ -181,7 +181,7 @@ def _lockable(names, columns, data):
     return [name for name in names if name not in others]
 
 
-def hold_out(X, y, test_size, random_state):
+def hold_out(X, y, test_size=1 / 3, random_state=0):
     """Split like ``train_test_split``; also return whether the split is stratified.
 
     The only case of a class is never held out, since it could not be predicted.
