@@ -123,13 +123,12 @@ def training_cases(weight):
 
     Examples
     --------
-    >>> training_cases(24.0), training_cases(1.0), training_cases(73.6)
-    ('24 training cases', '1 training case', '73.6 weighted cases')
+    >>> training_cases(24.0), training_cases(1.0), training_cases(73.6), training_cases(1.04)
+    ('24 training cases', '1 training case', '73.6 weighted cases', '1 weighted case')
     """
     told = count_text(weight)
-    if not _is_whole(weight):
-        return f"{told} weighted cases"
-    return f"{told} training case" + ("" if told == "1" else "s")
+    kind = "training" if _is_whole(weight) else "weighted"
+    return f"{told} {kind} case" + ("" if told == "1" else "s")
 
 
 def plural(number, one, many=None):

@@ -336,6 +336,16 @@ def test_the_page_calls_fractional_counts_weighted_cases(java_script_enabled, op
     assert re.search(r"Its leaf contains [\d.]+ weighted cases", told.page.text_content("#why"))
 
 
+@pytest.mark.parametrize("java_script_enabled", [True, False])
+def test_the_page_calls_a_single_weighted_case_a_case(java_script_enabled, opened, tmp_path):
+    X, y, weight = np.arange(9.0)[:, None], np.arange(9) == 0, np.linspace(1.04, 1.2, 9)
+    tree = DecisionTreeClassifier().fit(X, y, weight)
+    model = kt.SmoothedTreeClassifier(tree).fit(X, y, weight)
+    kt.report(model, X[:1], y[:1], tmp_path / "page.html")
+    told = opened(tmp_path / "page.html", java_script_enabled=java_script_enabled)
+    assert "Its leaf contains 1 weighted case, " in told.page.text_content("#why")
+
+
 def test_the_page_shows_the_decision_by_cost_beside_the_tree(opened, tmp_path):
     X, y = breast()
     costs = [[0, 1], [9, 0]]

@@ -100,8 +100,8 @@ export function countText(cases) {
 /** A number of training cases; fractions come from weights or missing values. */
 export function trainingCases(cases) {
   const told = countText(cases);
-  if (Math.abs(cases - Math.round(cases)) > 1e-9 * Math.abs(cases)) return `${told} weighted cases`;
-  return `${told} training ${told === "1" ? "case" : "cases"}`;
+  const kind = Math.abs(cases - Math.round(cases)) > 1e-9 * Math.abs(cases) ? "weighted" : "training";
+  return `${told} ${kind} ${told === "1" ? "case" : "cases"}`;
 }
 
 export function minus(text) {
