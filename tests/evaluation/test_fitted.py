@@ -98,6 +98,15 @@ def test_few_cases_of_a_class_allow_no_verdict_on_probabilities(cancer):
     assert json.loads(json.dumps(comparison.to_dict()))["scarce"] == {"class": 0, "cases": 3}
 
 
+def test_few_cases_of_a_single_class_allow_no_verdict_on_probabilities(cancer):
+    """A small and a large tree give their leaves' shares, so the differences are all the same."""
+    models, X, y = cancer
+    rows = np.flatnonzero(y == 1)[:5]
+    comparison = compare_fitted(models, X[rows], y[rows])
+    assert {entry["better"] for entry in comparison.differences()} == {None}
+    assert "too few held-out cases of class 1 (5; at least 10" in str(comparison)
+
+
 def test_costs_are_those_of_the_decisions(cancer):
     models, X, y = cancer
     matrix = np.array([[0.0, 5.0], [1.0, 0.0]])

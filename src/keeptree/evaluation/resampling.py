@@ -22,14 +22,14 @@ def count_resamples(work):
 
 
 def find_scarce(truth, n_classes):
-    """Return the rarest class with too few cases to compare rankings, with its number of cases.
+    """Return the rarest class with too few cases to compare models, with its number of cases.
 
     Parameters
     ----------
     truth : ndarray of shape (n,)
         Codes of the true classes.
     n_classes : int
-        Number of classes; those that do not occur are not part of a ranking.
+        Number of classes; those that do not occur do not count.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def find_scarce(truth, n_classes):
     """
     cases = np.bincount(truth, minlength=n_classes)
     found = np.flatnonzero((cases > 0) & (cases < _ENOUGH))
-    if not len(found) or cases.max() == len(truth):
+    if not len(found):
         return None
     rarest = found[cases[found].argmin()]
     return {"class": int(rarest), "cases": int(cases[rarest])}
