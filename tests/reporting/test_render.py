@@ -391,7 +391,7 @@ def test_no_score_is_called_better_on_too_few_cases_of_a_class(demo_data):
     assert "ours is better" in render(demo_data)
     assert "ours is better" not in html
     assert html.count('<span class="verdict">too few cases</span>') == 3
-    assert "to compare the rankings. Measured on 190 cases" in html
+    assert "to compare the estimates. Measured on 190 cases" in html
 
 
 def test_the_page_shows_who_signed_the_tree_and_if_the_signature_is_for_another_tree(tmp_path):

@@ -51,17 +51,17 @@ def find_scarce(truth, n_classes):
 
 
 def tell_scarce(label, cases):
-    """Return the sentence on a class that has too few cases to compare rankings.
+    """Return the sentence on a class that has too few cases to compare models.
 
     Examples
     --------
     >>> tell_scarce("died", 1)
-    'There are too few held-out cases of died (1; at least 10 are needed) to compare the rankings.'
+    'There are too few held-out cases of died (1; at least 10 are needed) to compare the estimates.'
     """
     name = class_text(clean(label))
     return (
         f"There are too few held-out cases of {name} ({cases}; at least {_ENOUGH} are needed) to "
-        "compare the rankings."
+        "compare the estimates."
     )
 
 

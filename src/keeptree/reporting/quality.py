@@ -74,7 +74,7 @@ def compare_metrics(ours, leaves, truth, positive):
     quality : dict
         ``resamples``, and for each of the ``metrics`` ``ours``, ``leaves`` and ``difference``,
         each with ``value``, ``low`` and ``high``. ``scarce`` is the class with too few cases to
-        compare the rankings, as in :func:`~keeptree.evaluation.resampling.find_scarce`; the AUC
+        compare the estimates, as in :func:`~keeptree.evaluation.resampling.find_scarce`; the AUC
         then has no intervals.
     """
     n, n_classes = ours.shape
