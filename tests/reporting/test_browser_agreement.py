@@ -346,6 +346,17 @@ def test_the_page_calls_a_single_weighted_case_a_case(java_script_enabled, opene
     assert "Its leaf contains 1 weighted case, " in told.page.text_content("#why")
 
 
+@pytest.mark.parametrize("java_script_enabled", [True, False])
+def test_the_page_counts_cases_of_enormous_weight(java_script_enabled, opened, tmp_path):
+    X, y, weight = np.arange(9.0)[:, None], np.arange(9) < 4, np.full(9, 1e21)
+    tree = DecisionTreeClassifier().fit(X, y, weight)
+    model = kt.SmoothedTreeClassifier(tree).fit(X, y, weight)
+    kt.report(model, X, y, tmp_path / "page.html")
+    why = opened(tmp_path / "page.html", java_script_enabled=java_script_enabled).page
+    counted = re.search(r"Its leaf contains ([\d,]+) training cases", why.text_content("#why"))
+    assert float(counted[1].replace(",", "")) in (4e21, 5e21)
+
+
 def test_the_page_shows_the_decision_by_cost_beside_the_tree(opened, tmp_path):
     X, y = breast()
     costs = [[0, 1], [9, 0]]

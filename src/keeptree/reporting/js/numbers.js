@@ -31,7 +31,8 @@ export function nextAbove(threshold, float32) {
 
 /** Units of 10 ** -decimals in a number: rounded down, up, or to the nearest (ties to even). */
 export function units(value, decimals, mode) {
-  const exact = BigInt(value.toFixed(PLACES).replace(".", ""));
+  const large = Math.abs(value) >= 1e21; // toFixed writes an exponent
+  const exact = large ? BigInt(value) * 10n ** BigInt(PLACES) : BigInt(value.toFixed(PLACES).replace(".", ""));
   const unit = 10n ** BigInt(PLACES - decimals);
   let whole = exact / unit;
   const rest = exact - whole * unit;
