@@ -11,15 +11,15 @@ import keeptree as kt
 from keeptree._compiled.divide_cells import divide_cells
 from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.sample import Sample
-from keeptree.probability import kernel_expert, kernel_metric
 from keeptree.probability.condense import condense
 from keeptree.probability.kernel_expert import (
+    GAUSSIAN,
+    LAPLACE,
     MOST_LANDMARKS,
     KernelSettings,
     fit_kernel,
     leave_one_out,
 )
-from keeptree.probability.kernel_metric import Comparison
 from keeptree.probability.kernel_space import embed, importances
 from tests.reference import cells as naive_cells
 from tests.reference import landmarks as reference
@@ -46,10 +46,13 @@ def sample_of(tree, seed, n=60, missing=0.0):
     seed=st.integers(0, 2**32 - 1),
     missing=st.sampled_from([0.0, 0.3]),
     most=st.sampled_from([7, 1000]),
+    shape=st.sampled_from([LAPLACE, GAUSSIAN]),
 )
-def test_kernel_sums_agree_with_the_reference(tree, seed, missing, most):
+def test_kernel_sums_agree_with_the_reference(tree, seed, missing, most, shape):
     X, y, weight = sample_of(tree, seed, missing=missing)
     expert = fit_kernel(Sample(tree, X, y, weight), CHOSEN, most=most)
+    assert expert.shape == LAPLACE
+    expert = replace(expert, shape=shape)  # models of older files have the other one
     rows = random_rows(tree, seed + 1, n=20, missing=missing)
     expected = [reference.probability(expert, row) for row in rows]
     np.testing.assert_allclose(probabilities(expert, rows), expected, rtol=1e-11, atol=1e-14)
@@ -80,10 +83,11 @@ def test_probabilities_are_finite_and_sum_to_one_at_any_distance(tree, seed):
     np.testing.assert_allclose(p.sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("shape", [LAPLACE, GAUSSIAN])
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 500])
-def test_probabilities_do_not_depend_on_the_block_of_a_row(cancer, cancer_tree, n):
+def test_probabilities_do_not_depend_on_the_block_of_a_row(cancer, cancer_tree, n, shape):
     X, y = cancer
-    expert = fit_kernel(Sample(kt.keep(cancer_tree), X, y), CHOSEN)
+    expert = replace(fit_kernel(Sample(kt.keep(cancer_tree), X, y), CHOSEN), shape=shape)
     np.testing.assert_array_equal(
         probabilities(expert, X)[5 : 5 + n], probabilities(expert, X[5 : 5 + n])
     )
@@ -265,6 +269,7 @@ def test_bells_are_wide_where_landmarks_are_sparse():
         {"mass": -1.0},
         {"prior": -1.0},
         {"pseudo_cases": 0.0},
+        {"shape": "round"},
     ],
     ids=str,
 )
@@ -278,39 +283,3 @@ def test_a_damaged_expert_is_refused(iris, iris_tree, damage):
     value = (value * factor).astype(value.dtype) if isinstance(value, np.ndarray) else factor
     with pytest.raises(ValueError, match=name):
         replace(expert, **{name: value}).check(tree)
-
-
-def test_the_gradient_of_the_stretched_axes_agrees_with_finite_differences():
-    rng = np.random.default_rng(0)
-    n, m, d = 40, 60, 3
-    of_landmark, y = np.arange(m) % 2, rng.integers(2, size=n)
-    loss = kernel_metric._Loss(
-        Comparison(
-            places=rng.normal(size=(n, d)),
-            landmarks=rng.normal(size=(m, d)),
-            sharpness=rng.uniform(0.5, 2, m).astype(np.float32),
-            mass=rng.uniform(0.5, 2, m),
-            own=of_landmark == y[:, None],
-            weight=rng.uniform(0.5, 2, n),
-            member=rng.integers(m, size=n),
-            left_out=np.full(n, 0.3),
-            pseudo=(np.full(n, 0.05), 0.1),
-        )
-    )
-    at, step = rng.normal(0, 0.3, d), 1e-2
-    expected = [
-        (loss(at + step * axis)[0] - loss(at - step * axis)[0]) / (2 * step) for axis in np.eye(d)
-    ]
-    np.testing.assert_allclose(loss(at)[1], expected, rtol=5e-3, atol=5e-3)
-
-
-def test_an_irrelevant_axis_is_shrunk_and_a_relevant_one_is_stretched():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(600, 2))
-    y = (X[:, 0] > 0).astype(int)
-    text = "a <= 0\n|  b <= 0: 0\n|  b > 0: 0\na > 0\n|  b <= 0: 1\n|  b > 0: 1"
-    tree = kt.keep(text, X=pd.DataFrame(X, columns=["a", "b"]), y=y)
-    sample = Sample(tree, X, y)
-    cloud, judges = kernel_expert._cloud(sample, "deviation", 0.0, MOST_LANDMARKS)
-    first, second = kernel_expert._stretch(cloud, judges, KernelSettings(0.3, 0.0, 0.1))
-    assert first > 1 > second

@@ -14,8 +14,8 @@ def class_sums(expert, row):
     for first, last in zip(expert.class_start[:-1], expert.class_start[1:], strict=True):
         total = 0.0
         for e in range(first, last):
-            squared = squared_distance(here, expert.landmarks[e])
-            height = bell(float(expert.sharpness[e]), squared)
+            distance = DISTANCES[expert.shape](here, expert.landmarks[e])
+            height = bell(float(expert.sharpness[e]), distance)
             total = single(single(float(expert.mass[e]) * height) + total)
         sums.append(total)
     return sums
@@ -49,6 +49,16 @@ def coordinates(space, row):
     return result
 
 
+def absolute_distance(here, landmark):
+    """Return the sum of the absolute differences of the coordinates that are known in both."""
+    distance = 0.0
+    for a, b in zip(here, landmark.tolist(), strict=False):  # landmarks are padded with zeros
+        u = single(a - b)
+        if not math.isnan(u):
+            distance = single(abs(u) + distance)
+    return distance
+
+
 def squared_distance(here, landmark):
     """Return the squared distance over the coordinates that are known in both."""
     squared = 0.0
@@ -59,9 +69,12 @@ def squared_distance(here, landmark):
     return squared
 
 
-def bell(sharpness, squared):
-    """Return (1 - s d²)^64, or 0 if that is less than 2^-64."""
-    x = single(1.0 - single(sharpness * squared))
+DISTANCES = {"laplace": absolute_distance, "gaussian": squared_distance}
+
+
+def bell(sharpness, distance):
+    """Return (1 - s d)^64, or 0 if that is less than 2^-64."""
+    x = single(1.0 - single(sharpness * distance))
     if x <= 0.5:
         return 0.0
     for _ in range(6):

@@ -1,4 +1,4 @@
-"""Gaussian sums over landmarks: the weight of nearby landmarks for every row and class.
+"""Sums over landmarks: the weight of nearby landmarks for every row and class.
 
 A block of rows is transposed, so that the rows are the vector lanes: every landmark adds to all
 rows of the block at once, and a row's sum does not depend on its block. If there are only a few
@@ -43,7 +43,9 @@ class Landmarks(NamedTuple):
     """Points with masses; those of class c are ``class_start[c]:class_start[c + 1]``.
 
     They have the coordinates of a space, padded with zeros to a multiple of four. ``columns`` holds
-    the same points coordinate by coordinate, for use with a few rows; it may be empty.
+    the same points coordinate by coordinate, for use with a few rows; it may be empty. ``laplace``
+    tells whether a distance is the sum of the absolute differences of the coordinates instead of
+    that of their squares.
     """
 
     landmarks: In(float32, 2, "C")
@@ -51,16 +53,17 @@ class Landmarks(NamedTuple):
     sharpness: In(float32, 1, "C")
     mass: In(float32, 1, "C")
     class_start: In(int64, 1, "C")
+    laplace: bool
 
 
 @inlined
-def _bell(sharpness, squared):
-    """Return (1 - s d²)^64, nearly exp(-64 s d²); 0 where that is less than 2^-64.
+def _bell(sharpness, distance):
+    """Return (1 - s d)^64, nearly exp(-64 s d); 0 where that is less than 2^-64.
 
     It uses only products and a difference. Unlike exp, it therefore vectorises without a call, and
     every processor rounds it in the same way.
     """
-    x = ONE - sharpness * squared
+    x = ONE - sharpness * distance
     x = x if x > HALF else ZERO
     x *= x
     x *= x
@@ -68,6 +71,12 @@ def _bell(sharpness, squared):
     x *= x
     x *= x
     return x * x
+
+
+@inlined
+def _apart(laplace, gap):
+    """Return what the difference of two coordinates adds to the distance."""
+    return abs(gap) if laplace else gap * gap
 
 
 @inlined
@@ -81,87 +90,87 @@ def _add_squares(size, block, k, landmark, squared):
 
 
 @inlined
-def _add_known(size, block, k, landmark, squared):
+def _add_known(laplace, size, block, k, landmark, distance):
     """Add one coordinate if values may be missing; a missing value (NaN) adds nothing."""
     a = landmark[k]
     for j in range(size):
         u = block[k, j] - a
         u = u if u == u else ZERO
-        squared[j] += u * u
+        distance[j] += _apart(laplace, u)
 
 
 @inlined
 def _weigh(pair, s, t, total):
-    """Add the weights of two landmarks at the squared distances s and t to a sum."""
+    """Add the weights of two landmarks at the distances s and t to a sum."""
     sharp, sharp_f, mass, mass_f = pair
     return (total + mass * _bell(sharp, s)) + mass_f * _bell(sharp_f, t)
 
 
 @inlined
-def _go_on(first, last, count, size, block, k, one, two, pair, squared, other, total):
-    """Add ``count`` coordinates from ``k`` on to the squared distances to two landmarks.
+def _go_on(laplace, first, last, count, size, block, k, one, two, pair, near, other, total):
+    """Add ``count`` coordinates from ``k`` on to the distances to two landmarks.
 
-    If ``first``, the sums start at zero; if ``last``, the landmarks are weighed. The first three
+    If ``first``, the sums start at zero; if ``last``, the landmarks are weighed. The first four
     arguments are constants.
     """
     a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
     e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
     for j in range(size):
         u, v = block[k, j] - a, block[k, j] - e
-        s, t = u * u, v * v
+        s, t = _apart(laplace, u), _apart(laplace, v)
         if not first:
-            s, t = squared[j] + s, other[j] + t
+            s, t = near[j] + s, other[j] + t
         if count > 1:
             u, v = block[k + 1, j] - b, block[k + 1, j] - f
-            s, t = s + u * u, t + v * v
+            s, t = s + _apart(laplace, u), t + _apart(laplace, v)
         if count > 2:
             u, v = block[k + 2, j] - c, block[k + 2, j] - g
-            s, t = s + u * u, t + v * v
+            s, t = s + _apart(laplace, u), t + _apart(laplace, v)
         if count > 3:
             u, v = block[k + 3, j] - d, block[k + 3, j] - h
-            s, t = s + u * u, t + v * v
+            s, t = s + _apart(laplace, u), t + _apart(laplace, v)
         if last:
             total[j] = _weigh(pair, s, t, total[j])
         else:
-            squared[j], other[j] = s, t
+            near[j], other[j] = s, t
 
 
 @inlined
-def _finish(first, count, size, block, k, one, two, pair, squared, other, total):
+def _finish(laplace, first, count, size, block, k, one, two, pair, near, other, total):
     """Add the last one to four coordinates and weigh the landmarks."""
     if count == 1:
-        _go_on(first, True, 1, size, block, k, one, two, pair, squared, other, total)
+        _go_on(laplace, first, True, 1, size, block, k, one, two, pair, near, other, total)
     elif count == 2:
-        _go_on(first, True, 2, size, block, k, one, two, pair, squared, other, total)
+        _go_on(laplace, first, True, 2, size, block, k, one, two, pair, near, other, total)
     elif count == 3:
-        _go_on(first, True, 3, size, block, k, one, two, pair, squared, other, total)
+        _go_on(laplace, first, True, 3, size, block, k, one, two, pair, near, other, total)
     else:
-        _go_on(first, True, 4, size, block, k, one, two, pair, squared, other, total)
+        _go_on(laplace, first, True, 4, size, block, k, one, two, pair, near, other, total)
 
 
 @inlined
-def _add_pair(size, block, d, one, two, pair, squared, other, total):
+def _add_pair(laplace, size, block, d, one, two, pair, near, other, total):
     """Add the weights of two landmarks to every row of a block without missing values."""
     if d <= 4:
-        _finish(True, d, size, block, 0, one, two, pair, squared, other, total)
+        _finish(laplace, True, d, size, block, 0, one, two, pair, near, other, total)
         return
-    _go_on(True, False, 4, size, block, 0, one, two, pair, squared, other, total)
+    _go_on(laplace, True, False, 4, size, block, 0, one, two, pair, near, other, total)
     k = 4
     while k + 4 < d:
-        _go_on(False, False, 4, size, block, k, one, two, pair, squared, other, total)
+        _go_on(laplace, False, False, 4, size, block, k, one, two, pair, near, other, total)
         k += 4
-    _finish(False, d - k, size, block, k, one, two, pair, squared, other, total)
+    _finish(laplace, False, d - k, size, block, k, one, two, pair, near, other, total)
 
 
 @inner
-def _add_known_pair(size, block, d, one, two, pair, squared, other, total):
+def _add_known_pair(laplace, size, block, d, one, two, pair, near, other, total):
     """Do the same as ``_add_pair`` if values are missing or there are no coordinates."""
-    squared[:], other[:] = ZERO, ZERO
+    near[:], other[:] = ZERO, ZERO
     for k in range(d):
-        _add_known(size, block, k, one, squared)
-        _add_known(size, block, k, two, other)
+        _add_known(laplace, size, block, k, one, near)
+        _add_known(laplace, size, block, k, two, other)
     for j in range(size):
-        total[j] = _weigh(pair, squared[j], other[j], total[j])
+        total[j] = _weigh(pair, near[j], other[j], total[j])
 
 
 @inlined
@@ -184,7 +193,7 @@ def _place(size, value, start, stop, center, factor, slope, bends, out):
 
 
 @inner
-def _weigh_row(block, j, d, columns, sharpness, mass, start, stop, squared):
+def _weigh_row(laplace, block, j, d, columns, sharpness, mass, start, stop, near):
     """Return the sum over some landmarks for one row, equal to the block's sum to the last bit.
 
     Here the landmarks are the vector lanes; their weights are added one after another.
@@ -192,29 +201,29 @@ def _weigh_row(block, j, d, columns, sharpness, mass, start, stop, squared):
     total = ZERO
     for first in range(start, stop, BLOCK):
         n = min(BLOCK, stop - first)
-        squared[:n] = ZERO
+        near[:n] = ZERO
         for k in range(d):
             here, column = block[k, j], columns[k, first : first + n]
             for i in range(n):
                 u = here - column[i]
                 u = u if u == u else ZERO
-                squared[i] += u * u
+                near[i] += _apart(laplace, u)
         sharp, weight = sharpness[first : first + n], mass[first : first + n]
         for i in range(n):
-            squared[i] = weight[i] * _bell(sharp[i], squared[i])
+            near[i] = weight[i] * _bell(sharp[i], near[i])
         for i in range(n):
-            total += squared[i]
+            total += near[i]
     return total
 
 
 @entry
 def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(float64, 2)):
     """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell."""
-    landmarks, columns, sharpness, mass, class_start = cloud
+    landmarks, columns, sharpness, mass, class_start, laplace = cloud
     n, width, d = X.shape[0], landmarks.shape[1], len(space.feature)
     room = min(BLOCK, -(-n // LANES) * LANES)
     block, value, place = np.zeros((width, room), np.float32), np.zeros(room), np.zeros(room)
-    squared, other = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    near, other = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     total = np.empty(room, np.float32)
     few = FEW if len(columns) else 0
     some_unknown = n > few and np.isnan(landmarks).any()
@@ -244,7 +253,7 @@ def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(
             if m <= few:
                 for j in range(m):
                     out[start + j, c] = _weigh_row(
-                        block, j, d, columns, sharpness, mass, class_start[c], end, squared
+                        laplace, block, j, d, columns, sharpness, mass, class_start[c], end, near
                     )
                 continue
             total[:] = ZERO
@@ -253,9 +262,11 @@ def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(
                 pair = sharpness[e], sharpness[f], mass[e], mass[f] if f > e else ZERO
                 one, two = landmarks[e], landmarks[f]
                 if unknown or d == 0:
-                    _add_known_pair(size, block, d, one, two, pair, squared, other, total)
+                    _add_known_pair(laplace, size, block, d, one, two, pair, near, other, total)
+                elif laplace:
+                    _add_pair(True, size, block, d, one, two, pair, near, other, total)
                 else:
-                    _add_pair(size, block, d, one, two, pair, squared, other, total)
+                    _add_pair(False, size, block, d, one, two, pair, near, other, total)
             for j in range(m):
                 out[start + j, c] = total[j]
 

@@ -213,27 +213,27 @@ def landmark_columns(model):
     return model["columns"]
 
 
-def weigh_class(columns, sharpness, mass, here):
-    """Sum mass x (1 - sharpness x squared distance)^64 over the landmarks of a class.
+def weigh_class(columns, sharpness, mass, here, laplace):
+    """Sum mass x (1 - sharpness x distance)^64 over the landmarks of a class.
 
     The computation is in float32: an array of type "f" rounds every difference, product and sum.
     If most landmarks are too far away after some coordinates, the other coordinates skip them.
     """
-    squared = array("f", bytes(4 * len(mass)))
+    distance = array("f", bytes(4 * len(mass)))
     for k, place in enumerate(here):
         if place != place:
             continue
         gap = array("f", [place - value for value in columns[k]])
-        gap = array("f", [u * u if u == u else 0.0 for u in gap])
-        squared = array("f", [s + u for s, u in zip(squared, gap)])
+        gap = array("f", [(abs(u) if laplace else u * u) if u == u else 0.0 for u in gap])
+        distance = array("f", [d + u for d, u in zip(distance, gap)])
         if k % 4 < 3:
             continue
-        near = [s * d < 0.500001 for s, d in zip(sharpness, squared)]
+        near = [s * d < 0.500001 for s, d in zip(sharpness, distance)]
         if 2 * sum(near) < len(near):
             columns = columns[: k + 1] + [list(compress(c, near)) for c in columns[k + 1 :]]
-            squared = array("f", compress(squared, near))
+            distance = array("f", compress(distance, near))
             sharpness, mass = list(compress(sharpness, near)), list(compress(mass, near))
-    bell = array("f", [s * d for s, d in zip(sharpness, squared)])
+    bell = array("f", [s * d for s, d in zip(sharpness, distance)])
     bell = array("f", [1 - u for u in bell])
     bell = [u if u > 0.5 else 0.0 for u in bell]
     for _ in range(6):
@@ -248,7 +248,7 @@ def kernel(tree, model, x):
     """Return probabilities from the training cases that resemble the row."""
     here = [coordinate(model, k, x[at]) for k, at in enumerate(model["attribute"])]
     sums = [
-        weigh_class(*cloud, here) + model["pseudo"] * prior
+        weigh_class(*cloud, here, model["laplace"]) + model["pseudo"] * prior
         for cloud, prior in zip(landmark_columns(model), model["prior"])
     ]
     total = sum(sums)

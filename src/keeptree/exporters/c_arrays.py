@@ -118,7 +118,7 @@ def _kernel_arrays(model, n_classes):
     width = len(model["attribute"])
     bends, tables = model["bends"], [table or [] for table in model["table"]]
     return [
-        f"enum {{ N_COORDINATES = {width} }};",
+        f"enum {{ N_COORDINATES = {width}, KERNEL_LAPLACE = {int(model['laplace'])} }};",
         array_text("int", "kernel_attribute", model["attribute"]),
         *(
             array_text("double", f"kernel_{key}", model[key])

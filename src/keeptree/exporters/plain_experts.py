@@ -3,6 +3,7 @@
 import numpy as np
 
 from keeptree.exporters.plain_lists import known_values, split_values
+from keeptree.probability.kernel_expert import LAPLACE
 from keeptree.probability.margin_tests import PARTS
 from keeptree.probability.soft import slope_of
 from keeptree.tree import LEAF, NOMINAL
@@ -38,6 +39,7 @@ def plain_kernel(expert, place):
     space = expert.space
     return {
         "kind": "kernel",
+        "laplace": expert.shape == LAPLACE,
         "attribute": [place[f] for f in space.feature.tolist()],
         "center": space.center.tolist(),
         "factor": space.factor.tolist(),

@@ -14,7 +14,6 @@ import numpy as np
 from keeptree._compiled.landmarks import FEW, Landmarks, weigh_landmarks
 from keeptree.data.sample import stratified_part
 from keeptree.probability.condense import centres, condense, padded
-from keeptree.probability.kernel_metric import Comparison, learn_stretch, some_cases
 from keeptree.probability.kernel_space import KernelSpace, embed
 from keeptree.probability.soft_tests import SCALES
 from keeptree.progress import step
@@ -29,16 +28,16 @@ from keeptree.savable import (
 from keeptree.tree import NUMERIC
 
 MOST_LANDMARKS = 3072
-_FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d² / (2 bandwidth²)
-_WIDTHS = tuple(0.04 * 1.6**j for j in range(8))  # shares of the spread of the sample
+_FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d / bandwidth
+_WIDTHS = tuple(0.02 * 1.6**j for j in range(8))  # shares of the spread of the sample
 _FINER = (0.8, 1.0, 1.25)  # factors tried around the best width
 _POWERS = (0.0, 0.25, 0.5, 1.0)
 _MIDDLE = 0.25  # power used to form landmarks, before a power is chosen
+LAPLACE, GAUSSIAN = "laplace", "gaussian"  # shapes of the bell in one coordinate
 _NEIGHBOUR = 10  # the distance to this neighbour measures the density around a landmark
-_MOST_SHARP = 16.0  # local bandwidths are between a quarter and four times the chosen one
+_MOST_SHARP = 4.0  # local bandwidths are between a quarter and four times the chosen one
 _CHUNK = 512  # landmarks whose distances are held in memory at once
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-_FEWEST_STRETCHED = 300  # landmarks
 _MOST_LEFT_OUT = 2048  # cases used to compare settings
 
 
@@ -63,8 +62,9 @@ class KernelExpert:
 
     Landmarks are given in the coordinates of ``space``, padded with zeros to a multiple of four;
     those of class c are at ``class_start[c]:class_start[c + 1]``. ``sharpness`` multiplies the
-    squared distance from each landmark. ``mass`` is the weight of the training cases it represents,
-    divided by the mean weight.
+    distance from each landmark, the sum of the absolute differences of the coordinates if ``shape``
+    is "laplace", and of their squares if it is "gaussian", as in older models. ``mass`` is the
+    weight of the training cases it represents, divided by the mean weight.
     """
 
     space: KernelSpace
@@ -77,6 +77,7 @@ class KernelExpert:
     width: float
     power: float
     pseudo_cases: float
+    shape: str = GAUSSIAN  # older files have none
 
     @property
     def settings(self):
@@ -118,6 +119,7 @@ class KernelExpert:
         expect_array(self.class_start, "class_start", np.int64, (len(tree.classes) + 1,))
         expect_starts(self.class_start, "class_start", n)
         expect_probabilities(self.prior[None], "prior", (1, len(self.prior)))
+        expect(self.shape in (LAPLACE, GAUSSIAN), "the kernel expert has an unknown shape")
         for name in ("bandwidth", "width", "power", "pseudo_cases"):
             expect_number(getattr(self, name), name)
         weighs = (self.sharpness > 0).all() and (self.mass >= 0).all() and self.pseudo_cases > 0
@@ -125,7 +127,10 @@ class KernelExpert:
 
     def _sum(self, X, out):
         columns = self._columns if len(X) <= FEW else self.landmarks[:0]
-        cloud = Landmarks(self.landmarks, columns, self.sharpness, self.mass, self.class_start)
+        shape = self.shape == LAPLACE
+        cloud = Landmarks(
+            self.landmarks, columns, self.sharpness, self.mass, self.class_start, shape
+        )
         weigh_landmarks(X, self.space.arrays, cloud, out)
 
     @cached_property
@@ -158,7 +163,7 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     expert : KernelExpert
     """
     if settings is not None:
-        return _fitted(*_cloud(sample, settings.scale, settings.power, most), settings)
+        return _cloud(sample, settings.scale, settings.power, most)[0].expert(settings)
     numeric = (sample.tree.kind == NUMERIC).any() or sample.more != "tree"
     scales = SCALES if numeric else SCALES[:1]
     if len(sample) > most and len(scales) > 1:
@@ -167,41 +172,9 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     for scale in scales:
         cloud, judges = _cloud(sample, scale, _MIDDLE, most)
         chosen, loss = _choose(cloud, judges)
-        tried[loss] = cloud, judges, chosen
-    return _fitted(*tried[min(tried)])
-
-
-def _fitted(cloud, judges, settings):
-    """Return the expert, with axes stretched to fit the classes.
-
-    Small samples, and large ones whose landmarks are means of cases, keep the sizes that the tree
-    gives the axes: there, stretching gained nothing on the development sets.
-    """
-    if cloud.is_merged or len(cloud.mass) < _FEWEST_STRETCHED:
-        return cloud.expert(settings)
-    return cloud.expert(settings, _stretch(cloud, judges, settings))
-
-
-def _stretch(cloud, judges, settings):
-    """Return the factors of the axes that :mod:`keeptree.probability.kernel_metric` learns."""
-    sizes = cloud.sizes(settings)
-    rows = some_cases(len(judges.y))
-    y, left_out = judges.y[rows], judges.left_out[rows]
-    weight = judges.weight[rows] ** 2 / left_out  # copies of a case are one piece of evidence
-    of_landmark = np.repeat(np.arange(len(cloud.prior)), np.diff(cloud.class_start))
-    return learn_stretch(
-        Comparison(
-            places=cloud.space.coordinates(judges.X[rows]) * sizes,
-            landmarks=cloud.landmarks * sizes,
-            sharpness=cloud.sharpness,
-            mass=cloud.mass,
-            own=of_landmark == y[:, None],
-            weight=weight * len(judges.y) / len(rows),
-            member=judges.member[rows],
-            left_out=left_out,
-            pseudo=(settings.pseudo_cases * cloud.prior[y], settings.pseudo_cases),
-        )
-    )
+        tried[loss] = cloud, chosen
+    cloud, chosen = tried[min(tried)]
+    return cloud.expert(chosen)
 
 
 def _choose_scale(part, scales, most):
@@ -223,8 +196,7 @@ def _cloud(sample, scale, power, most):
     landmarks, mass = centres(points, cases.weight, member, int(n_of_class.sum()))
     class_start = np.append(0, np.cumsum(n_of_class))
     sharpness = _sharpness(landmarks * importance**_MIDDLE, mass)
-    is_merged = len(cases) > most
-    cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start, is_merged)
+    cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start)
     return cloud, _judges(cases, present.copies, member)
 
 
@@ -239,19 +211,12 @@ class _Cloud:
     sharpness: np.ndarray
     mass: np.ndarray
     class_start: np.ndarray
-    is_merged: bool
 
-    def bandwidth(self, settings):
-        return settings.width * np.sqrt((self.importance ** (2 * settings.power)).sum())
-
-    def sizes(self, settings):
-        """Sizes of the axes in which the kernel is nearly exp(-d²)."""
-        bandwidth = self.bandwidth(settings)
-        return self.importance**settings.power / (bandwidth * np.sqrt(2) if bandwidth > 0 else 1.0)
-
-    def expert(self, settings, stretch=1.0):
-        """Return the expert with these settings, its axes stretched."""
-        sizes = stretch * self.sizes(settings) / np.sqrt(_FLATNESS)
+    def expert(self, settings):
+        """Return the expert with these settings."""
+        sizes = self.importance**settings.power
+        bandwidth = settings.width * np.sqrt((sizes**2).sum())
+        sizes /= (bandwidth if bandwidth > 0 else 1.0) * _FLATNESS
         return KernelExpert(
             self.space.scaled(sizes),
             padded(self.landmarks * sizes),
@@ -259,13 +224,14 @@ class _Cloud:
             self.mass.astype(np.float32),
             self.class_start,
             self.prior,
-            float(self.bandwidth(settings)),
+            float(bandwidth),
             *map(float, settings[:3]),
+            LAPLACE,
         )
 
 
 def _sharpness(places, mass):
-    """Return the factors of squared distances: wide kernels where landmarks are sparse.
+    """Return the factors of distances: wide kernels where landmarks are sparse.
 
     The local bandwidth is proportional to the square root of the distance to the tenth nearest
     landmark (Abramson's square root law) and varies around the chosen bandwidth.
@@ -275,7 +241,7 @@ def _sharpness(places, mass):
         return np.ones(len(places), dtype=np.float32)
     distance = np.maximum(distance, 1e-9 * distance.max())
     middle = np.exp(np.average(np.log(distance), weights=mass))
-    return np.clip(middle / distance, 1 / _MOST_SHARP, _MOST_SHARP).astype(np.float32)
+    return np.clip(np.sqrt(middle / distance), 1 / _MOST_SHARP, _MOST_SHARP).astype(np.float32)
 
 
 def _distance_to_neighbour(places, k):
@@ -341,17 +307,17 @@ def leave_one_out(expert, X, y, weight, member):
     out = np.empty((len(X), len(expert.prior)))
     expert._sum(X, out)
     gap = padded(expert.space.coordinates(X)) - expert.landmarks[member]
-    squared = np.nansum(gap * gap, axis=1, dtype=np.float64) * expert.sharpness[member]
+    distance = np.nansum(np.abs(gap), axis=1, dtype=np.float64) * expert.sharpness[member]
     mass = expert.mass[member].astype(np.float64)
     rest = np.maximum(mass - weight, 0.0)
     rest[rest < 1e-6 * mass] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = squared * (mass / rest) ** 2
+        away = distance * (mass / rest)
     own = np.arange(len(X)), y
-    out[own] = np.maximum(out[own] + rest * bell(away) - mass * bell(squared), 0.0)
+    out[own] = np.maximum(out[own] + rest * bell(away) - mass * bell(distance), 0.0)
     return out
 
 
-def bell(squared):
-    """Return (1 - d²)^64, nearly exp(-64 d²), or 0 where it is below 2^-64."""
-    return np.where(squared < 0.5, 1.0 - squared, 0.0) ** _FLATNESS
+def bell(distance):
+    """Return (1 - d)^64, nearly exp(-64 d), or 0 where it is below 2^-64."""
+    return np.where(distance < 0.5, 1.0 - distance, 0.0) ** _FLATNESS

@@ -1,21 +1,22 @@
 """Similar trees, which the soft expert averages with the kept tree in a small sample.
 
-Another sample would give another tree. Averaging trees that are grown on resampled cases removes
-much of this variance (Breiman 2001, Random forests). The kept tree alone decides; similar trees
-only change the estimate. They use the attributes that the kept tree tests, and other ones only if
-``sample.more`` allows it.
+Another sample would give another tree. Averaging trees with randomly drawn thresholds removes much
+of this variance (Geurts, Ernst and Wehenkel 2006, Extremely randomized trees). The kept tree alone
+decides; similar trees only change the estimate. They use the attributes that the kept tree tests,
+and other ones only if ``sample.more`` allows it.
 """
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import ExtraTreeClassifier
 
 from keeptree.probability.further_tests import is_large
 from keeptree.probability.leaf_splits import EVENLY
 from keeptree.probability.trees_beside import Scaled, place_beside
 from keeptree.tree import NOMINAL, NUMERIC
 
-_TREES = 16  # a power of two, so that all have the same weight
+_TREES = 64  # a power of two, so that all have the same weight
 _LEAVES = 32
+_COLUMNS = 0.5  # share of the columns for which each node draws a threshold; it uses the best
 _SHRINKAGE = 0.1  # pseudo-cases that each node takes over from its parent
 
 
@@ -30,7 +31,6 @@ def wants_similar_trees(tree, sample):
 def grow_similar_trees(sample):
     """Return trees beside the tree of a sample and the probabilities of their nodes, or None.
 
-    Each tree is grown on as many cases of each class as the sample has, drawn with replacement.
     There are none if the sample has one class, the tree has no numeric test, or float32 can hold
     none of the columns.
 
@@ -50,20 +50,12 @@ def grow_similar_trees(sample):
 
 
 def _grow(X, y, weight):
-    """Return trees grown on resampled cases, as scikit-learn's ``tree_``."""
-    draws, grown = np.random.default_rng(0), []
-    for seed in range(_TREES):
-        drawn = np.zeros(len(y))
-        for c in np.unique(y):
-            members = np.flatnonzero(y == c)
-            drawn[members] = np.bincount(
-                draws.integers(len(members), size=len(members)), minlength=len(members)
-            )
-        learner = DecisionTreeClassifier(
-            max_features="sqrt", max_leaf_nodes=_LEAVES, random_state=seed
-        )
-        grown.append(learner.fit(X, y, drawn * (weight / weight.max())).tree_)
-    return grown
+    """Return trees with random thresholds, as scikit-learn's ``tree_``."""
+    learners = (
+        ExtraTreeClassifier(max_features=_COLUMNS, max_leaf_nodes=_LEAVES, random_state=seed)
+        for seed in range(_TREES)
+    )
+    return [learner.fit(X, y, weight / weight.max()).tree_ for learner in learners]
 
 
 def _probabilities(splits, sample):

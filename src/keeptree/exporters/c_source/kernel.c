@@ -27,13 +27,13 @@ static void kernel_probability(const double *x, double *p)
     for (int c = 0; c < N_CLASSES; c++) {
         float total = 0.0f;
         for (int e = kernel_start[c]; e < kernel_start[c + 1]; e++) {
-            float squared = 0.0f, bell;
+            float distance = 0.0f, bell;
             for (int k = 0; k < N_COORDINATES; k++) {
                 const float u = here[k] - kernel_landmarks[e][k];
-                const float square = u * u;
-                if (u == u) squared = squared + square;
+                const float apart = KERNEL_LAPLACE ? fabsf(u) : u * u;
+                if (u == u) distance = distance + apart;
             }
-            bell = kernel_sharpness[e] * squared;
+            bell = kernel_sharpness[e] * distance;
             bell = 1.0f - bell;
             if (!(bell > 0.5f)) continue;
             for (int k = 0; k < 6; k++) bell = bell * bell;

@@ -89,9 +89,9 @@ function softmax(logits) {
 // The kernel counts in float32, every product and every sum rounded: the same bits as in Python.
 export const single = Math.fround;
 
-/** (1 - s d²)^64, 0 where that is less than 2^-64. */
-function bell(sharpness, squared) {
-  let value = single(1 - single(sharpness * squared));
+/** (1 - s d)^64, 0 where that is less than 2^-64. */
+function bell(sharpness, distance) {
+  let value = single(1 - single(sharpness * distance));
   if (value <= 0.5) return 0;
   for (let k = 0; k < 6; k += 1) value = single(value * value);
   return value;
@@ -111,7 +111,7 @@ function coordinate(model, k, value) {
   return place;
 }
 
-/** Weight of the training cases of each class near a case; `sharper` divides the squared widths of the bells. */
+/** Weight of the training cases of each class near a case; `sharper` divides the widths of the bells. */
 export function kernelSums(model, x, sharper = 1) {
   const width = model.attribute.length;
   const here = model.attribute.map((at, k) => single(coordinate(model, k, x[at])));
@@ -121,12 +121,12 @@ export function kernelSums(model, x, sharper = 1) {
   return model.prior.map((_, c) => {
     let total = 0;
     for (let e = model.start[c]; e < model.start[c + 1]; e += 1) {
-      let squared = 0;
+      let distance = 0;
       for (let k = 0; k < width; k += 1) {
         const u = single(here[k] - model.landmarks[e * width + k]);
-        if (u === u) squared = single(squared + single(u * u));
+        if (u === u) distance = single(distance + (model.laplace ? Math.abs(u) : single(u * u)));
       }
-      total = single(total + single(model.mass[e] * bell(sharper * model.sharpness[e], squared)));
+      total = single(total + single(model.mass[e] * bell(sharper * model.sharpness[e], distance)));
     }
     return total;
   });

@@ -7,7 +7,7 @@ memory in order.
 import numpy as np
 
 _FAR = 1e18
-_SQUARINGS = 6  # (1 - s d²)^64
+_SQUARINGS = 6  # (1 - s d)^64
 
 
 def add_kernel(cases, model):
@@ -60,13 +60,13 @@ def _bounded(value):
 def _bells(graph, here, model):
     """Weight of each landmark at each row: (landmarks, rows)."""
     landmarks = np.asarray(model["landmarks"], dtype=np.float32)
-    squared = graph.constant(np.zeros((len(landmarks), 1), dtype=np.float32))
+    distance = graph.constant(np.zeros((len(landmarks), 1), dtype=np.float32))
     for k, coordinate in enumerate(here):
         gap = coordinate - landmarks[:, [k]]
         gap = graph.where(gap.is_nan(), graph.constant(np.float32(0.0)), gap)
-        squared = squared + gap * gap
+        distance = distance + (abs(gap) if model["laplace"] else gap * gap)
     sharpness, mass = (np.asarray(model[name])[:, None] for name in ("sharpness", "mass"))
-    bell = 1.0 - squared * sharpness
+    bell = 1.0 - distance * sharpness
     bell = graph.where(bell > 0.5, bell, graph.constant(np.float32(0.0)))
     for _ in range(_SQUARINGS):
         bell = bell * bell

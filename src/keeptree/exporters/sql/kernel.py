@@ -34,7 +34,7 @@ def kernel(inputs, model, landmarks, name):
     sums = []
     for c, extra in enumerate(pseudo):
         found = (
-            _class_sum(inputs, here, c, landmarks)
+            _class_sum(inputs, here, c, landmarks, model["laplace"])
             if model["start"][c] < model["start"][c + 1]
             else "0"
         )
@@ -79,7 +79,7 @@ def _coordinate(inputs, model, k, name):
     return inputs.rounded(name, place)
 
 
-def _class_sum(inputs, here, c, landmarks):
+def _class_sum(inputs, here, c, landmarks, laplace):
     """Return a query that sums mass x bell over the landmarks of a class, for one row.
 
     Each step of the bell is a query around the one before, so that nothing is computed twice.
@@ -93,10 +93,10 @@ def _class_sum(inputs, here, c, landmarks):
         f"SELECT {carried}, kt_sharpness{', ' if gaps else ''}{gaps} "
         f"FROM {spell.table(landmarks)} WHERE kt_class = {c}{fence}"
     )
-    squares = [_square(spell, f"kt_d{k}", zero) for k in range(len(here))]
-    squared = " + ".join(squares) or zero
+    apart = _absolute if laplace else _square
+    distance = " + ".join(apart(spell, f"kt_d{k}", zero) for k in range(len(here))) or zero
     query = (
-        f"SELECT {carried}, {one} - kt_sharpness * ({squared}) AS kt_b "
+        f"SELECT {carried}, {one} - kt_sharpness * ({distance}) AS kt_b "
         f"FROM ({query}) AS kt_q0{fence}"
     )
     query = (
@@ -107,6 +107,11 @@ def _class_sum(inputs, here, c, landmarks):
         query = f"SELECT {carried}, kt_b * kt_b AS kt_b FROM ({query}) AS kt_q{k + 2}{fence}"
     total = spell.dialect.fold.format(value="kt_mass * kt_b", order="kt_id")
     return f"(SELECT {total} FROM ({query}) AS kt_q8)"
+
+
+def _absolute(spell, gap, zero):
+    """Return the absolute value of a difference, 0 where a value is missing."""
+    return f"COALESCE(ABS({gap}), {zero})"
 
 
 def _square(spell, gap, zero):
