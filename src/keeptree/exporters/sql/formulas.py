@@ -235,6 +235,9 @@ class Formulas:
                 if (node, j) not in found:
                     found[node, j] = self.steps.add(f"{name}n{node}_{j}", text(node, j, DEPTH))
                 return found[node, j]
+            if self._is_hard(tests, steep, node):
+                first, second = (text(child, j, depth - 1) for child in children)
+                return self._either(tests, node, first, second)
             shares = self._shares(tests, steep, node)
             parts = (text(child, j, depth - 1) for child in children)
             return (
@@ -244,6 +247,22 @@ class Formulas:
             )
 
         return [self.steps.add(f"{name}v{j}", text(root, j, DEPTH)) for j in range(width)]
+
+    def _is_hard(self, tests, steep, node):
+        """Return whether a row has either the first or the second child of a numeric test."""
+        if str(node) in tests["table"] or tests["missing"][node] not in (0, 1):
+            return False
+        threshold, slope = tests["threshold"][node], steep[node]
+        return slope == 0 or (slope > 0 and threshold + _MOST / slope == threshold)
+
+    def _either(self, tests, node, first, second):
+        """Return the text of the child of a hard test; a missing value goes to the last branch."""
+        x, threshold = self.inputs.known(tests["attribute"][node]), tests["threshold"][node]
+        threshold = largest_at_most(threshold) if self.data["tree"]["float32"] else threshold
+        exact = self.spell.exact(threshold)
+        if tests["missing"][node]:
+            return f"CASE WHEN {x} > {exact} THEN {second} ELSE {first} END"
+        return f"CASE WHEN {x} <= {exact} THEN {first} ELSE {second} END"
 
     def _shares(self, tests, steep, node):
         """Shares that a test gives its children."""
