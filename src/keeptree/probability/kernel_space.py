@@ -21,7 +21,7 @@ _FAR = 1e18  # as in keeptree._compiled.landmarks
 _MOST_BENDS = 64  # of an axis; if there are more, nearly equal bends are merged
 _NARROW = 1 / 16  # bends closer than this many widths are merged
 _BLOCK = 1 << 18  # numbers held in memory at once
-_MOST_KNOTS = 24  # bends of a normal-score axis
+_MOST_KNOTS = 12  # bends of a normal-score axis
 _MOST_PLACES = 256  # points at which its curve is approximated
 _STIFFNESS = 1e-4  # ridge of the least squares fit of their sizes
 
