@@ -75,8 +75,12 @@ def _large_from(rows, *modules):
     return [patch.object(module, "is_large", is_large) for module in modules]
 
 
-def _stretched_from(rows):
-    return [patch.object(kernel_expert, "_FEWEST_STRETCHED", rows)]
+def _equally_wide():
+    return [patch.object(kernel_expert, "_MOST_SHARP", 1.0)]
+
+
+def _knots(most):
+    return [patch.object(kernel_space, "_MOST_KNOTS", most)]
 
 
 def _untested(size):
@@ -102,11 +106,14 @@ VARIANTS = {
     ],
     "rules from 300 rows on": partial(_large_from, 300, further_tests, margin_choice),
     "no similar trees": partial(_large_from, 0, similar_trees),
+    "16 similar trees": partial(_similar, _TREES=16),
     "32 similar trees": partial(_similar, _TREES=32),
+    "128 similar trees": partial(_similar, _TREES=128),
     "similar trees of 64 leaves": partial(_similar, _LEAVES=64),
+    "similar trees draw for all columns": partial(_similar, _COLUMNS=1.0),
     "similar trees in large samples": partial(_large_from, 10**9, similar_trees),
-    "axes of the kernel not stretched": partial(_stretched_from, 10**9),
-    "axes of the kernel stretched from 50 rows on": partial(_stretched_from, 50),
+    "all landmarks equally sharp": _equally_wide,
+    "24 bends of an axis in normal scores": partial(_knots, 24),
     "share of the prior 0.03": lambda: [patch.object(pool, "SHARE", 0.03)],
     "ridge of the pool 6": lambda: [patch.object(pool, "_RIDGE", 6.0)],
     "100 leaves": list,
@@ -114,6 +121,9 @@ VARIANTS = {
     f"{ALL}, axes of size 0.1": partial(_untested, 0.1),
     f"{ALL}, axes of size 1": partial(_untested, 1.0),
     f"{ALL}, margins only": partial(_untested, 0.0),
+    f"{ALL}, no similar trees": partial(_large_from, 0, similar_trees),
+    f"{ALL}, 32 similar trees": partial(_similar, _TREES=32),
+    f"{ALL}, all landmarks equally sharp": _equally_wide,
 }
 
 

@@ -39,7 +39,7 @@ class KeptTreeClassifier(RefittedModel):
 
     Three experts score a case, by default through the attributes that the tree tests. ``soft`` lets
     a case near a threshold count for both sides; in a small sample, it averages the tree with
-    similar trees, grown on resampled cases. ``margin`` is a logistic model of how clearly a case
+    similar trees, whose thresholds are random. ``margin`` is a logistic model of how clearly a case
     passes each test. ``kernel`` compares the case with similar training cases. The pooled
     probability is proportional to the product of the experts' probabilities, each raised to the
     power of its weight. The weights are fitted out of fold.
