@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.probability.kernel_expert import GAUSSIAN
 from tests.strategies import random_oblique_tree, random_rows
 
 
@@ -93,6 +94,7 @@ WEIGHTS = {
     "kernel only": [0, 0, 1.1],
     "no kernel": [0.3, 0.6, 0],
     "margin and kernel": [0, 0.4, 0.6],
+    "Gaussian kernel": [0.1, 0.2, 0.8],  # as in files of older versions
 }
 
 PAPERS = {
@@ -111,7 +113,15 @@ def weighted(weights):
     X, y, learner = numbers()
     model = kt.KeptTreeClassifier(learner).fit(X, y)
     model.pool_ = replace(model.pool_, weights=np.array(WEIGHTS[weights], dtype=float))
+    if weights == "Gaussian kernel":
+        model.kernel_ = as_gaussian(model.kernel_)
     return model
+
+
+def as_gaussian(expert):
+    """Return a kernel expert of the shape that older models have, with similar bandwidths."""
+    scaled = expert.space.scaled(np.full(len(expert.space.feature), 8.0))
+    return replace(expert, shape=GAUSSIAN, space=scaled, landmarks=8 * expert.landmarks)
 
 
 @cache
