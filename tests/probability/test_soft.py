@@ -37,6 +37,21 @@ def test_the_probability_is_the_average_of_the_leaves_weighted_by_share(tree, se
 
 
 @settings(max_examples=60, deadline=None)
+@given(
+    trees(max_leaves=25, missing=RULES), seeds, st.sampled_from([0.0, 0.2, 30.0]), st.booleans()
+)
+def test_a_row_alone_has_the_same_bits_as_in_a_block(tree, seed, strength, similar):
+    X, rows = random_rows(tree, seed, 40, missing=0.1), random_rows(tree, seed + 1, 12, missing=0.2)
+    sample = Sample(tree, X, np.arange(40) % len(tree.classes), np.ones(40))
+    expert = fit_soft(sample, strength, 0.0, similar)  # leaves of one class have shares of 0
+    together, alone = np.empty((2, len(rows), len(tree.classes)))
+    expert.probability(rows, together)
+    for i in range(len(rows)):
+        expert.probability(rows[i : i + 1], alone[i : i + 1])
+    np.testing.assert_array_equal(alone, together)
+
+
+@settings(max_examples=60, deadline=None)
 @given(trees(missing=RULES), seeds)
 def test_at_strength_0_the_probabilities_are_exactly_those_of_the_tree(tree, seed):
     rows = decode(tree, random_rows(tree, seed, missing=0.15))

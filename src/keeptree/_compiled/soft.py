@@ -15,6 +15,7 @@ from keeptree._compiled.kinds import NUMERIC
 
 BLOCK = 128  # rows; the values of all slots fit in the first-level cache
 LANES = 8  # rows that are processed together: a few rows cost less than a block
+FEW = 3  # rows that are averaged one by one, which skips the branches without a share
 
 
 class Tests(NamedTuple):
@@ -111,6 +112,56 @@ def _share_of(size, values, width, branch, first, n_codes, table, share):
         share[i] = table[first + code * width + branch]
 
 
+@inner
+def _share_row(tests, node, branch, x, steep):
+    """Return the share of one row that a test gives to a child, as for a block."""
+    first = tests.child_start[node]
+    if tests.kind[node] == NUMERIC:
+        if steep < 0.0 or x != x:
+            w = tests.missing[node]
+        elif steep == 0.0:
+            w = 1.0 if x <= tests.threshold[node] else 0.0
+        else:
+            z = (tests.threshold[node] - x) * steep
+            w = _logistic(z, _decay(z))
+        return w if branch == 0 else 1.0 - w
+    start, width = tests.table_start[node], tests.child_start[node + 1] - first
+    n_codes = (tests.table_start[node + 1] - start) // width - 1
+    code = int64(x) if x == x else n_codes
+    return tests.table[start + code * width + branch]
+
+
+@inner
+def _average_row(x, tests, steep, leaf_values, share, result, out):
+    """Fill ``out`` with the average of one row, equal to that of a block to the last bit.
+
+    ``share`` has room for the share of each node in the result of the node above.
+    """
+    share[:] = 0.0
+    share[-1] = 1.0
+    for node in range(len(tests.kind) - 1, -1, -1):
+        if share[node] == 0.0:
+            continue
+        for b in range(tests.child_start[node + 1] - tests.child_start[node]):
+            child = tests.child[tests.child_start[node] + b]
+            share[child] = _share_row(tests, node, b, x[tests.column[node]], steep[node])
+    for node in range(len(tests.kind)):
+        at = tests.slot[node]
+        if share[node] == 0.0:
+            continue
+        if tests.kind[node] == 0:
+            result[at] = leaf_values[node]
+            continue
+        for j in range(len(out)):
+            total = 0.0
+            for b in range(tests.child_start[node + 1] - tests.child_start[node]):
+                w = share[tests.child[tests.child_start[node] + b]]
+                if w != 0.0:
+                    total += w * result[at + b, j]
+            result[at, j] = total
+    out[:] = result[0]
+
+
 @entry
 def average_leaves(
     X: In(float64, 2),
@@ -126,6 +177,12 @@ def average_leaves(
     """
     n, m = out.shape
     values = np.empty((max(len(tests.columns), 1), BLOCK))
+    if n <= FEW:
+        _read_block(X, 0, n, tests.columns, tests.single, values)
+        shares, results = np.empty(len(tests.kind)), np.empty((tests.slot.max() + 1, m))
+        for i in range(n):
+            _average_row(values[:, i], tests, steep, leaf_values, shares, results, out[i])
+        return
     result = np.empty((tests.slot.max() + 1, m, BLOCK))
     share = np.empty(BLOCK)
     for start in range(0, n, BLOCK):
