@@ -18,9 +18,9 @@ def main():
     take_picture(kt.keep(names_of("pipeline")["pipeline"]), "tutorial_tree")
     take_picture(names_of("defend")["story"], "tutorial_story")
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = kt.KeptTreeClassifier().fit(X[:400], y[:400])
-    new = X[400:].assign(**{"worst perimeter": 1.2 * X["worst perimeter"]})  # from another device
-    take_audit(kt.audit(model, new, y[400:]))
+    model = kt.KeptTreeClassifier().fit(X[:380], y[:380])
+    new = X[380:].assign(**{"worst perimeter": 1.2 * X["worst perimeter"]})  # from another device
+    take_audit(kt.audit(model, new, y[380:]))
 
 
 def names_of(tutorial):

@@ -107,10 +107,10 @@ def test_the_number_of_similar_cases_follows_from_the_kernel_weights(model):
     expert, found = model.kernel_, np.empty(50)
     expert.similar_cases(X, found)
     gaps = expert.space.coordinates(X)[:, None] - expert.landmarks[:, : len(expert.space.feature)]
-    weight = bell((gaps**2).sum(axis=2) * expert.sharpness)
+    weight = bell(np.abs(gaps).sum(axis=2) * expert.sharpness)
     total = weight @ expert.mass
     kish = total**2 / (weight**2 @ expert.mass) * total / (total + expert.pseudo_cases)
-    np.testing.assert_allclose(found, kish, rtol=0.1)  # the square of a bell is nearly a bell
+    np.testing.assert_allclose(found, kish, rtol=0.2)  # the square of a bell is nearly a bell
     far = np.empty(1)
     expert.similar_cases(np.full((1, 4), 1e6), far)
     assert 0 <= far < found.mean()  # normal scores are bounded, so no row is infinitely far away
