@@ -190,7 +190,7 @@ def test_the_folds_of_a_ten_times_larger_sample_use_the_kept_tree(loans, small_t
 
 def test_settings_for_a_tree_without_a_learner_are_chosen_on_a_large_sample(loans, small_tree):
     model = kt.fit_table(kt.KeptTreeClassifier(small_tree), loans, "risk", sample=2600)
-    assert list(model.weights_.values()) != [0.1, 0.4, 0.6]  # the defaults
+    assert list(model.weights_.values())[:2] != [0.1, 0.4]  # the defaults
     X = loans[["age", "owner", "area"]]
     assert model.predict(X).tolist() == small_tree.predict(X).tolist()
     assert model.calibration_ is None  # the tree may have seen some of these cases

@@ -6,16 +6,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.probability.condense import padded
 from keeptree.probability.kept import EXPERTS
 from tests.strategies import decode, random_rows, random_tree, trees
 
-UNFITTED = {"soft": 0.1, "margin": 0.4, "kernel": 0.6}
+UNFITTED = {"soft": 0.1, "margin": 0.4}  # that of the kernel is fitted
 
 
 def fitted(estimator, X, y, **options):
@@ -55,7 +57,7 @@ def test_the_pool_ranks_and_calibrates_better_than_smoothed_leaves(cancer):
 def test_a_tree_without_its_learner_has_default_weights(iris, iris_tree):
     X, y = iris
     model = fitted(kt.keep(iris_tree), X, y)
-    assert model.weights_ == UNFITTED
+    assert model.weights_.items() >= UNFITTED.items()
     assert fitted(iris_tree, X, y).weights_ != model.weights_
     assert fitted(FrozenEstimator(iris_tree), X, y).weights_ == fitted(iris_tree, X, y).weights_
 
@@ -185,7 +187,7 @@ def test_a_class_with_few_members_reduces_the_number_of_folds():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = fitted(DecisionTreeClassifier(max_leaf_nodes=5), X, y)
-    assert model.weights_ != UNFITTED
+    assert not model.weights_.items() >= UNFITTED.items()
 
 
 def test_a_class_with_one_member_prevents_refits_with_one_warning():
@@ -194,7 +196,7 @@ def test_a_class_with_one_member_prevents_refits_with_one_warning():
     with pytest.warns(UserWarning, match="single case") as caught:
         model = fitted(DecisionTreeClassifier(max_leaf_nodes=5), X, y)
     assert len(caught) == 1
-    assert model.weights_ == UNFITTED
+    assert model.weights_.items() >= UNFITTED.items()
 
 
 @pytest.mark.parametrize(
@@ -264,3 +266,29 @@ def test_nominal_columns_and_missing_values_are_supported():
     model = fitted(kt.C45Classifier(), rows, y)
     assert model.tree_.has_nominal
     np.testing.assert_allclose(model.predict_proba(rows).sum(axis=1), 1)
+
+
+def test_without_the_learner_the_weight_of_the_kernel_is_fitted_by_leave_one_out(cancer):
+    X, y = cancer
+    tree = kt.keep(DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X[:300], y[:300]))
+    model = kt.KeptTreeClassifier(tree).fit(X[:300], y[:300])
+    p = np.empty((300, 2))
+    for i in range(300):  # the same expert without the landmarks of a case and its copies
+        here = (model.kernel_.landmarks == _place(model.kernel_, X[i])).all(axis=1)
+        rest = replace(model.kernel_, mass=np.where(here, 0, model.kernel_.mass))
+        rest.probability(tree.encode(X[i : i + 1]), p[i : i + 1])
+    share = 0.998 * p + 0.002 * model.pool_.prior
+
+    def loss(w):
+        powers = share**w
+        assigned = powers[np.arange(300), y[:300]] / powers.sum(axis=1)
+        return -np.log(assigned).sum() + 2 * (w - 1) ** 2
+
+    best = minimize_scalar(loss, bounds=(0, 5), method="bounded").x
+    expected = {"soft": 0.1, "margin": 0.4, "kernel": 0.55 * best}
+    assert model.weights_ == pytest.approx(expected, rel=1e-3)
+
+
+def _place(expert, row):
+    """Return the landmark that a row would be."""
+    return padded(expert.space.coordinates(row[None]))[0]

@@ -12,7 +12,7 @@ from keeptree.data.labels import plain
 from keeptree.data.sample import stratified_part
 from keeptree.probability.case_spread import MOST_PROBES, CaseSpread, measure_spread
 from keeptree.probability.expectation import Scored
-from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
+from keeptree.probability.kernel_expert import KernelExpert, fit_kernel, unseen
 from keeptree.probability.margin_choice import choose_margin, fit_on_fold
 from keeptree.probability.margin_expert import MarginExpert, fit_margin
 from keeptree.probability.more_columns import check_more
@@ -31,7 +31,7 @@ from keeptree.savable import expect
 EXPERTS = ("soft", "margin", "kernel")
 _LEAST_MEMBERS = 4  # minimum cases per class for fitting the experts on half of the sample
 _MOST_HALVES = 8000  # maximum rows in both halves together
-_UNFITTED = (0.1, 0.4, 0.6)  # weights without refits; docs/guide/kept.md explains them
+_UNFITTED = (0.1, 0.4, 0.55)  # weights without refits; docs/guide/kept.md explains them
 
 
 class KeptTreeClassifier(RefittedModel):
@@ -204,9 +204,10 @@ class KeptTreeClassifier(RefittedModel):
         self.margin_ = fit_margin(sample, margins)
         self.kernel_ = fit_kernel(sample)
         chosen = soft, margins, self.kernel_.settings
-        self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
         self.spread_ = None
         refitted, folds = folds is not None, folds or _halves(sample)
+        if not refitted:
+            self.pool_ = Pool(EXPERTS, _unfitted_weights(self.kernel_, sample, prior), prior)
         if folds is None:
             return None
         probes = None
@@ -328,6 +329,17 @@ def _ask(experts, X, n_classes):
     for expert, opinion in zip(experts, opinions, strict=True):
         expert.probability(X, opinion)
     return opinions
+
+
+def _unfitted_weights(kernel, sample, prior):
+    """Return the weights without refits; that of the kernel depends on how it does on its own.
+
+    Without the case itself, the kernel expert scores a training case as if it were new. So the
+    weight that it should have alone can be fitted, unlike those of the other experts.
+    """
+    p, y, weight = unseen(kernel, sample)
+    alone = fit_pool(("kernel",), p[None], y, weight, prior)
+    return np.array(_UNFITTED) * [1.0, 1.0, alone.weights[0]]
 
 
 def _halves(sample):

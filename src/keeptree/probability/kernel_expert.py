@@ -318,6 +318,17 @@ def leave_one_out(expert, X, y, weight, member):
     return out
 
 
+def unseen(expert, sample, most=MOST_LANDMARKS):
+    """Return leave-one-out probabilities of training cases, with their classes and weights.
+
+    ``expert`` was fitted to ``sample`` with the same limit of landmarks, without given settings.
+    """
+    _, judges = _cloud(sample, expert.space.scale, _MIDDLE, most)
+    p = leave_one_out(expert, judges.X, judges.y, judges.left_out, judges.member)
+    p += expert.pseudo_cases * expert.prior
+    return p / p.sum(axis=1, keepdims=True), judges.y, judges.weight
+
+
 def bell(distance):
     """Return (1 - d)^64, nearly exp(-64 d), or 0 where it is below 2^-64."""
     return np.where(distance < 0.5, 1.0 - distance, 0.0) ** _FLATNESS
