@@ -95,6 +95,8 @@ def server():
         ("margin", "classes"),
         ("coherent", "missing"),
         ("coherent", "mixed"),
+        ("all columns", "classes"),
+        ("all columns", "missing"),
         ("confdtree", "missing"),
         ("confdtree", "mixed"),
         ("distance", "numbers"),
@@ -105,7 +107,7 @@ def server():
 )
 def test_postgres_agrees_with_python(model, data, server):
     subject = subject_of(fitted(model, data))
-    rows = sample_rows(subject, 60 if model == "coherent" else 400)
+    rows = sample_rows(subject, 60 if model in WITH_KERNEL else 400)
     files = sql.write(subject, dialect="postgres", table="keeptree_rows", keep=["keeptree_id"])
     theirs = postgres.score(server, files, subject, rows)
     found = compare(answers_of_python(subject, rows.X), theirs)
