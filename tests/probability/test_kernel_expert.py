@@ -269,6 +269,7 @@ def test_bells_are_wide_where_landmarks_are_sparse():
         {"prior": -1.0},
         {"pseudo_cases": 0.0},
         {"shape": "round"},
+        {"shape": np.array([LAPLACE])},
     ],
     ids=str,
 )
