@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from keeptree.exporters.check import Answers, codes_of
+from keeptree.exporters.plain import read_columns
 from keeptree.exporters.sql.spelling import Spelling
 
 
@@ -75,10 +76,10 @@ class Server:
 def score(server, files, subject, rows, timed=False):
     """Return the answers of a query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
     spell = Spelling("postgres")
-    tested = subject.tree.tested.tolist()
-    types = ["DOUBLE PRECISION" if rows.categories[f] is None else "TEXT" for f in tested]
-    columns = [f"{spell.name(rows.names[f])} {t}" for f, t in zip(tested, types, strict=True)]
-    values = zip(*(_literals(rows, f, spell) for f in tested), strict=True)
+    read = read_columns(subject.tree, subject.model)
+    types = ["DOUBLE PRECISION" if rows.categories[f] is None else "TEXT" for f in read]
+    columns = [f"{spell.name(rows.names[f])} {t}" for f, t in zip(read, types, strict=True)]
+    values = zip(*(_literals(rows, f, spell) for f in read), strict=True)
     lines = ",\n".join(f"({k}, {', '.join(row)})" for k, row in enumerate(values))
     main, *others = files.values()
     server.run(

@@ -2,6 +2,7 @@
 
 import sqlite3
 import warnings
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -94,6 +95,8 @@ def server():
         ("margin", "classes"),
         ("coherent", "missing"),
         ("coherent", "mixed"),
+        ("all columns", "classes"),
+        ("all columns", "missing"),
         ("confdtree", "missing"),
         ("confdtree", "mixed"),
         ("distance", "numbers"),
@@ -104,10 +107,32 @@ def server():
 )
 def test_postgres_agrees_with_python(model, data, server):
     subject = subject_of(fitted(model, data))
-    rows = sample_rows(subject, 60 if model == "coherent" else 400)
+    rows = sample_rows(subject, 60 if model in WITH_KERNEL else 400)
     files = sql.write(subject, dialect="postgres", table="keeptree_rows", keep=["keeptree_id"])
     theirs = postgres.score(server, files, subject, rows)
     found = compare(answers_of_python(subject, rows.X), theirs)
+    assert found.wrong == 0, str(found)
+
+
+@pytest.mark.parametrize("weights", ["kernel only", "Gaussian kernel"])
+def test_postgres_ignores_differences_that_are_too_small_for_a_product(weights, server):
+    model = copy(weighted(weights))
+    kernel, space = model.kernel_, model.kernel_.space
+    nothing = np.zeros(len(space.feature))
+    as_is = {"center": nothing, "factor": nothing + 1, "bends": np.empty((2, 0))}
+    model.kernel_ = replace(
+        kernel,
+        space=replace(space, bend_start=np.zeros_like(space.bend_start), **as_is),
+        landmarks=np.full_like(kernel.landmarks, 1e-45),  # the smallest float32
+        sharpness=np.full_like(kernel.sharpness, 0.01),
+    )
+    subject = subject_of(model)
+    rows = sample_rows(subject, 8)
+    rows = replace(rows, X=np.zeros_like(rows.X))
+    files = sql.write(subject, dialect="postgres", table="keeptree_rows", keep=["keeptree_id"])
+    found = compare(
+        answers_of_python(subject, rows.X), postgres.score(server, files, subject, rows)
+    )
     assert found.wrong == 0, str(found)
 
 

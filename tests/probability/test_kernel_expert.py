@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -270,6 +269,7 @@ def test_bells_are_wide_where_landmarks_are_sparse():
         {"prior": -1.0},
         {"pseudo_cases": 0.0},
         {"shape": "round"},
+        {"shape": np.array([LAPLACE])},
     ],
     ids=str,
 )

@@ -37,9 +37,7 @@ def test_the_probability_is_the_average_of_the_leaves_weighted_by_share(tree, se
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    trees(max_leaves=25, missing=RULES), seeds, st.sampled_from([0.0, 0.2, 30.0]), st.booleans()
-)
+@given(trees(max_leaves=25, missing=RULES), seeds, st.sampled_from([0.0, 0.2, 30.0]), st.booleans())
 def test_a_row_alone_has_the_same_bits_as_in_a_block(tree, seed, strength, similar):
     X, rows = random_rows(tree, seed, 40, missing=0.1), random_rows(tree, seed + 1, 12, missing=0.2)
     sample = Sample(tree, X, np.arange(40) % len(tree.classes), np.ones(40))

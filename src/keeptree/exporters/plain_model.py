@@ -62,7 +62,8 @@ def plain_model(model, place):
         ``mass * (1 - sharpness * d)**64`` over its landmarks, 0 where the base is 0.5 or less. d is
         the sum of the absolute differences of the coordinates, or of their squares if not
         ``laplace``; missing coordinates are left out. All this in float32 with every product and
-        sum rounded; then, in float64, plus ``pseudo * prior``, and divided by the sum over the classes.
+        sum rounded; then, in float64, plus ``pseudo * prior``, and divided by the sum over the
+        classes.
     ``pool``
         ``experts`` of the kinds above with their ``names``, without those of weight 0: softmax of
         the sum over the experts of ``weights * log((1 - share) * p + share * prior)``. Unless

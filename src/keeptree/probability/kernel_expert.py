@@ -119,7 +119,8 @@ class KernelExpert:
         expect_array(self.class_start, "class_start", np.int64, (len(tree.classes) + 1,))
         expect_starts(self.class_start, "class_start", n)
         expect_probabilities(self.prior[None], "prior", (1, len(self.prior)))
-        expect(self.shape in (LAPLACE, GAUSSIAN), "the kernel expert has an unknown shape")
+        known = isinstance(self.shape, str) and self.shape in (LAPLACE, GAUSSIAN)
+        expect(known, "the kernel expert has an unknown shape")
         for name in ("bandwidth", "width", "power", "pseudo_cases"):
             expect_number(getattr(self, name), name)
         weighs = (self.sharpness > 0).all() and (self.mass >= 0).all() and self.pseudo_cases > 0

@@ -5,7 +5,7 @@ import numpy as np
 from keeptree.exporters.sql.tables import create_table, float32_text
 
 _FAR = 1e18  # as in keeptree._compiled.landmarks
-_TINY = 1e-22  # of a difference: Postgres refuses a square that is too small for a float32
+_TINY = 1e-22  # of a difference: Postgres refuses a product that is too small for a float32
 
 
 def kernel(inputs, model, landmarks, name):
@@ -93,8 +93,8 @@ def _class_sum(inputs, here, c, landmarks, laplace):
         f"SELECT {carried}, kt_sharpness{', ' if gaps else ''}{gaps} "
         f"FROM {spell.table(landmarks)} WHERE kt_class = {c}{fence}"
     )
-    apart = _absolute if laplace else _square
-    distance = " + ".join(apart(spell, f"kt_d{k}", zero) for k in range(len(here))) or zero
+    apart = [_apart(spell, f"kt_d{k}", zero, laplace) for k in range(len(here))]
+    distance = " + ".join(apart) or zero
     query = (
         f"SELECT {carried}, {one} - kt_sharpness * ({distance}) AS kt_b "
         f"FROM ({query}) AS kt_q0{fence}"
@@ -109,15 +109,10 @@ def _class_sum(inputs, here, c, landmarks, laplace):
     return f"(SELECT {total} FROM ({query}) AS kt_q8)"
 
 
-def _absolute(spell, gap, zero):
-    """Return the absolute value of a difference, 0 where a value is missing."""
-    return f"COALESCE(ABS({gap}), {zero})"
-
-
-def _square(spell, gap, zero):
-    """Return the square of a difference, 0 where a value is missing."""
-    square = f"COALESCE({gap} * {gap}, {zero})"
+def _apart(spell, gap, zero, laplace):
+    """Return the absolute value of a difference, or its square, 0 where a value is missing."""
+    apart = f"ABS({gap})" if laplace else f"{gap} * {gap}"
     if spell.key != "postgres":
-        return square
+        return f"COALESCE({apart}, {zero})"
     tiny = spell.cast(spell.number(_TINY), "float")
-    return f"CASE WHEN ABS({gap}) > {tiny} THEN {gap} * {gap} ELSE {zero} END"
+    return f"CASE WHEN ABS({gap}) > {tiny} THEN {apart} ELSE {zero} END"
