@@ -14,6 +14,7 @@ import numpy as np
 from keeptree._compiled.landmarks import FEW, Landmarks, weigh_landmarks
 from keeptree.data.sample import stratified_part
 from keeptree.probability.condense import centres, condense, padded
+from keeptree.probability.kernel_metric import Comparison, learn_stretch, some_cases
 from keeptree.probability.kernel_space import KernelSpace, embed
 from keeptree.probability.soft_tests import SCALES
 from keeptree.progress import step
@@ -38,6 +39,7 @@ _NEIGHBOUR = 10  # the distance to this neighbour measures the density around a 
 _MOST_SHARP = 4.0  # local bandwidths are between a quarter and four times the chosen one
 _CHUNK = 512  # landmarks whose distances are held in memory at once
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+_FEWEST_STRETCHED = 300  # cases
 _MOST_LEFT_OUT = 2048  # cases used to compare settings
 
 
@@ -164,7 +166,8 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     expert : KernelExpert
     """
     if settings is not None:
-        return _cloud(sample, settings.scale, settings.power, most)[0].expert(settings)
+        found = _cloud(sample, settings.scale, settings.power, most)
+        return _fitted(sample, most, *found, settings)
     numeric = (sample.tree.kind == NUMERIC).any() or sample.more != "tree"
     scales = SCALES if numeric else SCALES[:1]
     if len(sample) > most and len(scales) > 1:
@@ -173,9 +176,43 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     for scale in scales:
         cloud, judges = _cloud(sample, scale, _MIDDLE, most)
         chosen, loss = _choose(cloud, judges)
-        tried[loss] = cloud, chosen
-    cloud, chosen = tried[min(tried)]
-    return cloud.expert(chosen)
+        tried[loss] = cloud, judges, chosen
+    return _fitted(sample, most, *tried[min(tried)])
+
+
+def _fitted(sample, most, cloud, judges, settings):
+    """Return the expert, with stretched axes if it may read columns that the tree does not test.
+
+    Where landmarks are means of cases, and in small samples, axes keep the sizes that they are
+    given: there, stretching gained nothing on the development sets.
+    """
+    if sample.more == "tree" or not _FEWEST_STRETCHED <= len(sample.present) <= most:
+        return cloud.expert(settings)
+    return cloud.expert(settings, _stretch(cloud, judges, settings))
+
+
+def _stretch(cloud, judges, settings):
+    """Return the factors of the axes that :mod:`keeptree.probability.kernel_metric` learns."""
+    sizes = _FLATNESS * cloud.sizes(settings)
+    rows = some_cases(len(judges.y), len(sizes), len(cloud.mass))
+    y, left_out, member = judges.y[rows], judges.left_out[rows], judges.member[rows]
+    places = (cloud.space.coordinates(judges.X[rows]) * sizes).T.astype(np.float32)
+    landmarks = (cloud.landmarks * sizes).T.astype(np.float32)
+    gaps = np.abs(places[:, :, None] - landmarks[:, None]) * cloud.sharpness
+    mass = np.tile(cloud.mass, (len(rows), 1))
+    own = np.arange(len(rows)), member
+    mass[own] = np.maximum(mass[own] - left_out, 0)
+    of_landmark = np.repeat(np.arange(len(cloud.prior)), np.diff(cloud.class_start))
+    weight = judges.weight[rows] ** 2 / left_out  # copies of a case are one piece of evidence
+    return learn_stretch(
+        Comparison(
+            gaps=np.nan_to_num(gaps),
+            mass=mass.astype(np.float32),
+            own=of_landmark == y[:, None],
+            weight=weight * len(judges.y) / len(rows),
+            pseudo=(settings.pseudo_cases * cloud.prior[y], settings.pseudo_cases),
+        )
+    )
 
 
 def _choose_scale(part, scales, most):
@@ -213,11 +250,17 @@ class _Cloud:
     mass: np.ndarray
     class_start: np.ndarray
 
-    def expert(self, settings):
-        """Return the expert with these settings."""
-        sizes = self.importance**settings.power
-        bandwidth = settings.width * np.sqrt((sizes**2).sum())
-        sizes /= (bandwidth if bandwidth > 0 else 1.0) * _FLATNESS
+    def bandwidth(self, settings):
+        return settings.width * np.sqrt((self.importance ** (2 * settings.power)).sum())
+
+    def sizes(self, settings):
+        """Return the sizes of the axes in which the kernel is (1 - d)^64."""
+        bandwidth = self.bandwidth(settings)
+        return self.importance**settings.power / (_FLATNESS * (bandwidth or 1.0))
+
+    def expert(self, settings, stretch=1.0):
+        """Return the expert with these settings, its axes stretched."""
+        sizes = stretch * self.sizes(settings)
         return KernelExpert(
             self.space.scaled(sizes),
             padded(self.landmarks * sizes),
@@ -225,7 +268,7 @@ class _Cloud:
             self.mass.astype(np.float32),
             self.class_start,
             self.prior,
-            float(bandwidth),
+            float(self.bandwidth(settings)),
             *map(float, settings[:3]),
             LAPLACE,
         )
