@@ -209,6 +209,16 @@ def draw_classes(n, seed, repaid):
     return X.iloc[rows].reset_index(drop=True), y[rows]
 
 
+@pytest.mark.filterwarnings("ignore:The tree has no tests")
+def test_a_tree_without_tests_is_not_said_to_separate_the_classes():
+    X, y = draw(2000, 0)
+    alone = kt.KeptTreeClassifier(kt.C45Classifier(max_depth=0)).fit(X[["age"]], y)
+    X, y = draw_classes(1500, 30, 0.25)
+    verdict = kt.audit(alone, X[["age"]], y).verdict
+    assert "the shares of the classes have changed" in verdict
+    assert "separates" not in verdict
+
+
 @pytest.mark.parametrize("repaid", [0.25, 0.85])
 def test_changed_class_shares_require_a_refit_but_no_new_tree(model, repaid):
     X, y = draw_classes(1500, 30, repaid)

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ import keeptree as kt
 from keeptree._compiled.divide_cells import divide_cells
 from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.sample import Sample
+from keeptree.probability import kernel_expert
 from keeptree.probability.condense import condense
 from keeptree.probability.kernel_expert import (
     GAUSSIAN,
@@ -19,6 +21,7 @@ from keeptree.probability.kernel_expert import (
     fit_kernel,
     leave_one_out,
 )
+from keeptree.probability.kernel_metric import Comparison, penalised_loss
 from keeptree.probability.kernel_space import embed, importances
 from tests.reference import cells as naive_cells
 from tests.reference import landmarks as reference
@@ -283,3 +286,55 @@ def test_a_damaged_expert_is_refused(iris, iris_tree, damage):
     value = (value * factor).astype(value.dtype) if isinstance(value, np.ndarray) else factor
     with pytest.raises(ValueError, match=name):
         replace(expert, **{name: value}).check(tree)
+
+
+def test_the_gradient_of_the_stretched_axes_agrees_with_finite_differences():
+    rng = np.random.default_rng(0)
+    n, m, d = 40, 60, 3
+    of_landmark, y = np.arange(m) % 2, rng.integers(2, size=n)
+    comparison = Comparison(
+        gaps=rng.exponential(size=(d, n, m)).astype(np.float32),
+        mass=rng.uniform(0.5, 2, (n, m)).astype(np.float32),
+        own=of_landmark == y[:, None],
+        weight=rng.uniform(0.5, 2, n),
+        pseudo=(np.full(n, 0.05), 0.1),
+    )
+    at, step = rng.normal(0, 0.3, d), 1e-2
+    expected = [
+        penalised_loss(at + step * axis, comparison)[0]
+        - penalised_loss(at - step * axis, comparison)[0]
+        for axis in np.eye(d)
+    ]
+    gradient = penalised_loss(at, comparison)[1]
+    np.testing.assert_allclose(gradient, np.array(expected) / (2 * step), rtol=5e-3, atol=5e-3)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_an_axis_of_noise_shrinks_and_one_that_separates_the_classes_is_stretched(missing):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    X[:, 1:][rng.random((600, 2)) < missing] = np.nan
+    tree = kt.keep("a <= 0: 0\na > 0: 1", X=pd.DataFrame(X, columns=["a", "b", "c"]), y=y)
+    sample = Sample(tree, X, y, more="all")
+    cloud, judges = kernel_expert._cloud(sample, "deviation", 0.0, MOST_LANDMARKS)
+    factors = kernel_expert._stretch(cloud, judges, KernelSettings(0.3, 0.0, 0.1))
+    assert min(factors[:2]) > 1 > factors[2]
+
+
+@pytest.mark.parametrize(
+    ("more", "n", "most"), [("tree", 600, 600), ("all", 299, 600), ("all", 600, 599)]
+)
+def test_axes_are_stretched_in_medium_samples_that_may_read_other_columns(more, n, most):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    tree = kt.keep("a <= 0: 0\na > 0: 1", X=pd.DataFrame(X, columns=["a", "b", "c"]), y=y)
+
+    def factor(more, n, most):
+        sample = Sample(tree, X[:n], y[:n], more=more)
+        cloud, _ = kernel_expert._cloud(sample, "deviation", CHOSEN.power, most)
+        return fit_kernel(sample, CHOSEN, most).space.factor / cloud.expert(CHOSEN).space.factor
+
+    np.testing.assert_allclose(factor(more, n, most), 1)
+    assert np.ptp(factor("all", 600, 600)) > 0.5

@@ -157,6 +157,8 @@ def test_with_several_classes_the_most_often_missed_comes_first():
     missed = facts_of([[9, 1, 0], [0, 5, 5], [0, 1, 9]], ("a", "b", "c"))[1]
     assert missed["headline"] == "5 of 10 “b” missed"
     assert missed["text"][0] == "1 of 10 “a” was taken for “b”."
+    missed = facts_of([[9, 1, 0], [2, 5, 3], [0, 6, 4]], ("a", "b", "c"))[1]
+    assert missed["text"][0] == "5 of 10 “b” were mostly taken for “c”."
 
 
 def test_a_model_that_decides_by_cost_is_counted_beside_its_tree():

@@ -347,9 +347,10 @@ def _classes_changed(audit):
     known = [found for found in audit.classes if found.share_before is not None]
     most = max(known, key=lambda found: found.share - found.share_before)
     shares = f"{clean(most.name)} {percent(most.share)}, {percent(most.share_before)} at fit"
+    separates = ", but the tree separates them as before" if len(audit.leaves) > 1 else ""
     told = (
-        f"; the shares of the classes have changed ({shares}), but the tree separates them as "
-        "before: refit the model around the same tree"
+        f"; the shares of the classes have changed ({shares}){separates}: refit the model around "
+        "the same tree"
     )
     leaves = sum(leaf.changed and not _is_commonest(leaf) for leaf in audit.leaves)
     if not leaves:

@@ -265,7 +265,9 @@ def _sections(data):
         yield "The path through the tree", [_step_line(*step) for step in steps(data)], True
     yield None, [*leaves(data), *filter(None, [distance(data)])], False
     if contributions(data):
-        yield "What raised or lowered the estimate (log-odds)", _contribution_lines(data), False
+        # With more classes, the parts add up to a log-probability minus the mean over the classes.
+        unit = "log-odds" if len(data["classes"]) == 2 else "compared with the other classes"
+        yield f"What raised or lowered the estimate ({unit})", _contribution_lines(data), False
     if data["change"]:
         yield "The nearest change", change(data), False
     if data["trace"]:

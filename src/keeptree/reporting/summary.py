@@ -213,7 +213,10 @@ def _missed(data):
 def _tell_missed(data, row):
     taken = "another class" if row["taken"] is None else _name(data, row["taken"], quoted=True)
     verb = "was" if row["missed"] == 1 else "were"
-    return f"{_count(row)} {_name(data, row['class'], quoted=True)} {verb} taken for {taken}"
+    mostly = "mostly " if 0 < row["times"] < row["missed"] else ""
+    return (
+        f"{_count(row)} {_name(data, row['class'], quoted=True)} {verb} {mostly}taken for {taken}"
+    )
 
 
 def _count(row):
