@@ -124,6 +124,7 @@ VARIANTS = {
     f"{ALL}, no similar trees": partial(_large_from, 0, similar_trees),
     f"{ALL}, 32 similar trees": partial(_similar, _TREES=32),
     f"{ALL}, all landmarks equally sharp": _equally_wide,
+    f"{ALL}, axes not stretched": lambda: [patch.object(kernel_expert, "_FEWEST_STRETCHED", 10**9)],
 }
 
 
