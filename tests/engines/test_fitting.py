@@ -100,7 +100,7 @@ def test_a_fitted_learner_is_refitted_on_folds_of_the_sample(loans):
     plain = kt.KeptTreeClassifier(clf).fit(X, y)
     assert whole.predict(X).tolist() == clf.predict(X).tolist()
     # The sample is the whole table in another order, so only the folds differ.
-    assert set(whole.weights_.values()) != {0.1, 0.6}
+    assert list(whole.weights_.values())[:2] != [0.1, 0.4]
     assert abs(whole.predict_proba(X) - plain.predict_proba(X)).max() < 0.1
 
 
@@ -162,7 +162,7 @@ def test_a_learner_is_not_refitted_on_far_more_rows_than_its_tree_was_grown_on(l
     X, y = loans[NUMBERS].astype(float), loans["risk"]
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X[:300], y[:300])
     model = kt.fit_table(kt.KeptTreeClassifier(clf), X.assign(risk=y), "risk", sample=1000)
-    assert set(model.weights_.values()) == {0.1, 0.4, 0.6}  # the defaults
+    assert list(model.weights_.values())[:2] == [0.1, 0.4]  # the defaults
     assert model.tree_.weight[0] == 3000
 
 
